@@ -117,13 +117,25 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	night, closeStore, err := g.night(ctx, paths, opt)
+	night, closeStore, err := g.night(ctx, paths, hosts, opt)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
 	if _, err := g.rules(); err != nil { // before any file is read
 		return err
+	}
+	if !g.verify {
+		known, isUnchanged, err := night.Unchanged(ctx)
+		if err != nil {
+			return err
+		}
+		if isUnchanged {
+			if err := g.printNews(&ingest.Result{}, known, time.Since(began)); err != nil {
+				return err
+			}
+			return g.endNight(ctx, night, nil, false)
+		}
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
 		g.progress.Show("looking: %s, %s", unit.Plural(p.Files, "file"), unit.Bytes(p.Bytes))
@@ -168,7 +180,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 	for _, name := range night.Wrong {
 		g.log.Warn(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
 	}
-	return g.endNight(ctx, night, unmarked || len(night.Wrong) > 0)
+	return g.endNight(ctx, night, runs, unmarked || len(night.Wrong) > 0)
 }
 
 // store stores runs in the history in the settings, or in a file. unmarked reports that changes could not be marked.
@@ -250,7 +262,7 @@ func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Durat
 }
 
 // night begins an ingest with what earlier ones remembered. The returned function closes what was opened.
-func (g *ingestCall) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
+func (g *ingestCall) night(ctx context.Context, paths []string, hosts []cbt.HostPath, opt pipeline.Options) (*nightly.Night, func(), error) {
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
 	}
@@ -269,7 +281,8 @@ func (g *ingestCall) night(ctx context.Context, paths []string, opt pipeline.Opt
 	}
 	how := nightly.Options{
 		Remember: g.output == "" && !g.dryRun && !g.force && g.memory() != "",
-		Settings: into + "\n" + build + "\n" + opt.Fingerprint(), Paths: paths, Log: g.log,
+		Settings: into + "\n" + build + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
+		Choice: fmt.Sprintf("%q %q", g.pick, hosts),
 	}
 	if how.Remember {
 		memory, err := sqlite.OpenReadOnly(ctx, g.memory())
@@ -312,12 +325,12 @@ func (e *env) memory() string {
 	return ""
 }
 
-// endNight remembers the ingest. leftOut reports whether anything but damage was left out.
-func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, leftOut bool) error {
-	if night.Remembers() {
+// endNight remembers the ingest. all are the runs of an ingest that read files. leftOut reports whether anything but damage was left out.
+func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, leftOut bool) error {
+	if night.Remembers() && all != nil {
 		memory, err := sqlite.Open(ctx, g.memory())
 		if err == nil {
-			err = errors.Join(night.Save(ctx, memory), memory.Close())
+			err = errors.Join(night.Save(ctx, memory, all), memory.Close())
 		}
 		if err != nil {
 			g.log.Info(fmt.Sprintf("note: remember what was read: %v; the next ingest reads all files again", err))

@@ -68,6 +68,15 @@ func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *nightly
 	return n
 }
 
+// isUnchanged reports whether nothing has changed.
+func (k *keeper) isUnchanged(n *nightly.Night) bool {
+	_, ok, err := n.Unchanged(context.Background())
+	if err != nil {
+		k.Fatal(err)
+	}
+	return ok
+}
+
 // ingest reads what changed, and returns how many runs it read.
 func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled bool) (read int) {
 	ctx := context.Background()
@@ -94,7 +103,7 @@ func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled
 		k.Fatalf("%d runs known, %d read, %d left out, of %d", known, read, left, len(archive.Runs))
 	}
 	if !isKilled && n.Remembers() {
-		check(n.Save(ctx, k.store))
+		check(n.Save(ctx, k.store, archive.Runs))
 	}
 	return read
 }
@@ -113,11 +122,13 @@ func (k *keeper) left() (sum int) {
 	return sum
 }
 
-// night is one ingest. It returns how many runs were read, and the number of damages.
-func (k *keeper) night(opt pipeline.Options, dir string, isKilled bool) (read, damage int) {
+// night is one ingest. It returns the number of damages.
+func (k *keeper) night(opt pipeline.Options, dir string, isKilled bool) (damage int) {
 	n := k.begin(opt, dir, later())
-	read = k.ingest(n, opt, false, isKilled)
-	return read, n.Damage()
+	if !k.isUnchanged(n) {
+		k.ingest(n, opt, false, isKilled)
+	}
+	return n.Damage()
 }
 
 // runs returns the runs of the history, sorted by id.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -24,7 +25,7 @@ func keyOf(texts ...string) string {
 // another change might not change its times.
 func (n *Night) list(files *source.Listing, now time.Time) {
 	n.files = make(map[string]string, len(files.Files))
-	limit := now.Add(-grain)
+	limit, isSettled, all := now.Add(-grain), true, sha256.New()
 	for _, f := range files.Files {
 		changed, number := inode(f.Info)
 		state := ""
@@ -32,6 +33,14 @@ func (n *Night) list(files *source.Listing, now time.Time) {
 			state = fmt.Sprint(f.Info.Size(), f.Info.ModTime().UnixNano(), changed.UnixNano(), number)
 		}
 		n.files[f.Name] = state
+		isSettled = isSettled && state != ""
+		fmt.Fprintf(all, "%q %s\n", f.Name, state)
+	}
+	for _, p := range files.Problems {
+		fmt.Fprintf(all, "%q\n", p.Error())
+	}
+	if isSettled {
+		n.listing = hex.EncodeToString(all.Sum(nil))
 	}
 }
 
@@ -41,7 +50,7 @@ func (n *Night) key(run *cbt.Run) string {
 		return key
 	}
 	n.keys[run] = ""
-	texts := append([]string{n.Settings, run.Archive, run.Path, run.Name(), run.Unread}, run.Doubts...)
+	texts := append([]string{"run", n.Settings, run.Archive, run.Path, run.Name(), run.Unread}, run.Doubts...)
 	for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
 		for _, g := range logs {
 			texts = append(texts, fmt.Sprint("log ", g.Kind, g.Job, g.Stored), g.Host, g.Volume, g.Prefix, g.File.Path)
@@ -65,4 +74,17 @@ func (n *Night) key(run *cbt.Run) string {
 	}
 	n.keys[run] = keyOf(texts...)
 	return n.keys[run]
+}
+
+// callKey returns the key of ingests with these settings, paths and choice of runs.
+func (n *Night) callKey() string {
+	texts := []string{"call", n.Settings, n.Choice}
+	for _, p := range n.Paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			abs = p
+		}
+		texts = append(texts, p, abs)
+	}
+	return keyOf(texts...)
 }

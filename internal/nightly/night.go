@@ -1,8 +1,7 @@
 // Package nightly remembers the results of an ingest, so that the next one reads only what changed. What it remembers
 // are memos: texts by key in a table of the embedded history, or of a file of the user if the history is in a cluster.
-// There are memos of the files of a run, which name its version in the history, and of a version, with the messages
-// about what it lacks. They contain no numbers of runs. If they are lost, or another build of fio2es wrote them, the next
-// ingest reads all files again.
+// There are memos of runs and of whole calls. They contain no numbers of runs. If they are lost, or another build of
+// fio2es wrote them, the next ingest reads all files again.
 //
 // The key of a run is a hash of what the archive says about the run, of the settings that its documents depend on, of
 // the program, and of its files on disk: their names, sizes, modification times, change times and inodes. If there is a
@@ -18,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"syscall"
 	"time"
@@ -35,6 +35,8 @@ type Options struct {
 	Remember bool   // false: all files are read, and nothing is remembered
 	Settings string // what memos depend on besides the files: the history, options, and the build of the program
 	Paths    []string
+	Choice   string // which runs under the paths are ingested
+	Restore  bool   // also store runs that people removed
 	Log      *slog.Logger
 
 	Memory *sqlite.Store // has the memos of earlier ingests; nil: there are none
@@ -42,14 +44,28 @@ type Options struct {
 	Store func(context.Context) (history.Store, error)
 }
 
-// keepDays is after how many days a memo is forgotten, counted from the last ingest that met it.
+// keepDays is after how many days a memo is forgotten, counted from the last ingest that met it and found a change.
 const keepDays = 365
 
-// memo has the versions of the runs in the history that are the stages of an execution, by id.
-type memo map[string]string
+// memo is the result of ingesting an execution, whose stages are runs.
+type memo struct {
+	Runs    map[string]string `json:",omitempty"` // versions of its runs in the history, by id; none if none is there
+	Removed map[string]string `json:",omitempty"` // ids of removed runs that are the same run, each with the hash of one of its files
+	Damage  []string          `json:",omitempty"` // messages about what was left out
+}
+
+// runs returns how many runs the memo is of, those that people removed included.
+func (m *memo) runs() int { return max(len(m.Runs)+min(len(m.Removed), 1), 1) }
 
 // versionKey returns the key of what a version of a run lacks.
 func versionKey(run, version string) string { return keyOf("version", run, version) }
+
+// callMemo is the result of an ingest that stored everything that it found.
+type callMemo struct {
+	Listing string   // key of all files
+	Runs    []string // keys of the runs
+	Left    []string // messages about files of no run that cannot be read
+}
 
 // Night is one ingest, with what earlier ingests remembered.
 type Night struct {
@@ -58,20 +74,23 @@ type Night struct {
 
 	today   int               // days since 1970-01-01
 	files   map[string]string // by name, states of the files on disk, "" of one that was changed lately; nil: nothing is remembered
+	listing string            // hash of all files; "": a file was changed lately
 	keys    map[*cbt.Run]string
-	memos   map[string]memo         // by key: memos of earlier ingests whose runs the history still has
-	now     map[string]memo         // by key: results of this ingest
-	skipped map[*cbt.Run][]error    // what was skipped of the runs that were read
-	lacks   map[string][]string     // by the version's key: messages about what it lacks
-	runs    map[string]*mapping.Run // by id: what the history has of these runs
-	said    map[string]bool         // messages about damage
+	memos   map[string]*memo     // by key: memos of earlier ingests whose runs the history still has
+	now     map[string]*memo     // by key: results of this ingest; nil: the run must be read next time
+	skipped map[*cbt.Run][]error // what was skipped of the runs that were read
+	lacks   map[string][]string  // by the version's key: messages about what it lacks
+	left    []string             // as in callMemo
+	passing bool                 // something of no run was left out that the next ingest may be able to read
+	said    map[string]bool      // messages about damage
+	removed int                  // runs that were not read, because people removed them
 }
 
 // Begin lists the files under the paths. now is the present time. Call it before the files are read.
 func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	n := &Night{
-		Options: opt, today: int(now.Unix() / (24 * 3600)), keys: map[*cbt.Run]string{}, memos: map[string]memo{},
-		now: map[string]memo{}, skipped: map[*cbt.Run][]error{}, lacks: map[string][]string{}, said: map[string]bool{},
+		Options: opt, today: int(now.Unix() / (24 * 3600)), keys: map[*cbt.Run]string{}, memos: map[string]*memo{},
+		now: map[string]*memo{}, skipped: map[*cbt.Run][]error{}, lacks: map[string][]string{}, said: map[string]bool{},
 	}
 	if !opt.Remember {
 		return n, nil
@@ -88,36 +107,72 @@ func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	return n, nil
 }
 
+// Remembers reports whether the next ingest can know of this one.
+func (n *Night) Remembers() bool { return n.files != nil }
+
+// Unchanged reports whether no file has changed since an ingest with the same paths and settings, and the history
+// still has all runs of that ingest. If so, it returns the number of runs and repeats the warnings of damage.
+func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
+	if n.listing == "" {
+		return 0, false, nil
+	}
+	key, c := n.callKey(), &callMemo{}
+	if text := n.recall(ctx, key)[key]; text == "" || json.Unmarshal([]byte(text), c) != nil || c.Listing != n.listing {
+		return 0, false, nil
+	}
+	if err := n.check(ctx, c.Runs); err != nil {
+		return 0, false, err
+	}
+	for _, k := range c.Runs {
+		if n.memos[k] == nil {
+			return 0, false, nil
+		}
+	}
+	for _, text := range c.Left {
+		n.say(text)
+	}
+	for _, k := range c.Runs {
+		n.repeat(k)
+		runs += n.memos[k].runs()
+	}
+	return n.known(runs), true, nil
+}
+
 // Ingest calls read with the runs that may have changed. known is how many of the other runs the history has; for
 // these, Ingest repeats the warnings of damage. With verify, all runs are read.
 func (n *Night) Ingest(
 	ctx context.Context, runs []*cbt.Run, verify bool, read func(runs []*cbt.Run) (ingest.Result, error),
 ) (result ingest.Result, known int, err error) {
-	if err := n.check(ctx, runs); err != nil {
+	var keys []string
+	for _, r := range runs {
+		keys = append(keys, n.key(r))
+	}
+	if err := n.check(ctx, keys); err != nil {
 		return result, 0, err
 	}
 	var changed []*cbt.Run
 	kept := map[string]bool{} // ids of runs that are not read
 	for _, r := range runs {
-		m := n.memos[n.key(r)]
-		if verify || m == nil {
+		if m := n.memos[n.key(r)]; verify || m == nil {
 			changed = append(changed, r)
-			continue
+		} else {
+			for id := range m.Runs {
+				kept[id] = true
+			}
+			n.repeat(n.key(r))
+			known += m.runs()
 		}
-		for id := range m {
-			kept[id] = true
-			n.lacking(ctx, n.runs[id])
-		}
-		n.now[n.key(r)] = m
-		known += len(m)
 	}
 	result, err = read(changed)
+	n.took(ctx, &result)
+	if err != nil {
+		return result, 0, err
+	}
 	// If a run was stored under the id of one that was not read, they are copies, one of them damaged, or parts of one run.
 	// Which of them the history gets depends on their order, so all are read.
-	if err == nil && slices.ContainsFunc(result.Stored, func(s ingest.Stored) bool { return !s.Unchanged && kept[s.Run.Run.ID] }) {
+	if slices.ContainsFunc(result.Stored, func(s ingest.Stored) bool { return !s.Unchanged && kept[s.Run.Run.ID] }) {
 		clear(n.skipped)
-		clear(n.now)
-		known = 0
+		known, n.removed = 0, 0
 		news := map[*cbt.Run]bool{} // also if the second reading finds them unchanged
 		for _, s := range result.Stored {
 			news[s.Files] = news[s.Files] || !s.Unchanged
@@ -126,32 +181,28 @@ func (n *Night) Ingest(
 		for i, s := range result.Stored {
 			result.Stored[i].Unchanged = s.Unchanged && !news[s.Files]
 		}
+		n.took(ctx, &result)
 	}
-	if err != nil {
-		return result, 0, err
-	}
-	n.took(ctx, &result)
 	for _, r := range runs {
-		before, now := n.memos[n.key(r)], n.now[n.key(r)]
-		if verify && before != nil && now != nil && !maps.Equal(before, now) {
+		if k := n.key(r); err == nil && verify && n.memos[k] != nil && n.now[k] != nil && !reflect.DeepEqual(n.memos[k], n.now[k]) {
 			n.Wrong = append(n.Wrong, r.Archive+":"+r.Name())
 		}
 	}
-	return result, known, nil
+	return result, n.known(known), err
 }
 
-// check looks up the memos of some runs. It drops a memo unless the history still has all documents of its versions and of no
-// others.
-func (n *Night) check(ctx context.Context, runs []*cbt.Run) error {
-	var keys []string
-	for _, r := range runs {
-		keys = append(keys, n.key(r))
-	}
-	found, ids := map[string]memo{}, []string(nil)
+// check looks up the memos under some keys. It drops a memo unless the history still has its removed runs, or all documents
+// of its version and of no other.
+func (n *Night) check(ctx context.Context, keys []string) error {
+	found, ids, hashes := map[string]*memo{}, []string(nil), []string(nil)
 	for key, text := range n.recall(ctx, keys...) {
-		if m := (memo{}); json.Unmarshal([]byte(text), &m) == nil && len(m) > 0 {
-			found[key], ids = m, slices.AppendSeq(ids, maps.Keys(m))
+		m := &memo{}
+		if json.Unmarshal([]byte(text), m) != nil || len(m.Removed) > 0 && n.Restore {
+			continue
 		}
+		found[key] = m
+		hashes = append(hashes, slices.Collect(maps.Values(m.Removed))...)
+		ids = slices.AppendSeq(ids, maps.Keys(m.Runs))
 	}
 	if len(found) == 0 {
 		return nil
@@ -160,9 +211,13 @@ func (n *Night) check(ctx context.Context, runs []*cbt.Run) error {
 	if err != nil || store == nil {
 		return err
 	}
-	n.runs, err = store.Versions(ctx, ids)
-	counts := history.Counts{}
+	versions, err := store.Versions(ctx, ids)
+	var removed []*mapping.Removed
 	if err == nil {
+		removed, err = store.Removed(ctx, hashes)
+	}
+	counts := history.Counts{}
+	if err == nil && len(ids) > 0 { // without ids it would count all runs
 		counts, err = store.Count(ctx, ids)
 	}
 	if errors.Is(err, history.ErrDamaged) { // the ingest then finds the damage, and may repair it
@@ -171,11 +226,18 @@ func (n *Night) check(ctx context.Context, runs []*cbt.Run) error {
 	if err != nil {
 		return err
 	}
+	isRemoved := map[string]bool{}
+	for _, r := range removed {
+		isRemoved[r.ID] = true
+	}
 	for key, m := range found {
 		isThere := true
-		for id, version := range m {
-			run := n.runs[id]
+		for id, version := range m.Runs {
+			run := versions[id]
 			isThere = isThere && run != nil && run.Run.Ingest == version && counts.IsWhole(run) && counts.IsCurrent(run)
+		}
+		for id := range m.Removed {
+			isThere = isThere && isRemoved[id]
 		}
 		if isThere {
 			n.memos[key] = m
@@ -184,42 +246,50 @@ func (n *Night) check(ctx context.Context, runs []*cbt.Run) error {
 	return nil
 }
 
-// took notes the results of the runs that were read. A run is not remembered if its result may change without a change of its
-// files, or if one of its stages is not stored.
+// took notes the results of the runs that were read.
 func (n *Night) took(ctx context.Context, result *ingest.Result) {
-	memos, mayChange := map[*cbt.Run]memo{}, map[*cbt.Run]bool{}
+	memos, mayChange := map[*cbt.Run]*memo{}, map[*cbt.Run]bool{}
+	of := func(files *cbt.Run) *memo {
+		if memos[files] == nil {
+			memos[files] = &memo{Runs: map[string]string{}}
+		}
+		return memos[files]
+	}
 	for _, s := range result.Stored {
-		if memos[s.Files] == nil {
-			memos[s.Files] = memo{}
-		}
-		memos[s.Files][s.Run.Run.ID] = s.Run.Run.Ingest
-		mayChange[s.Files] = mayChange[s.Files] || s.Lacking || slices.ContainsFunc(n.skipped[s.Files], isPassing)
 		if s.Unchanged { // its files were not parsed again
-			n.lacking(ctx, s.Run)
-			continue
+			n.lacking(ctx, s.Files, s.Run)
+		} else {
+			key := versionKey(s.Run.Run.ID, s.Run.Run.Ingest)
+			n.lacks[key] = n.damage(s.Files)
+			for _, text := range n.lacks[key] {
+				n.say(text)
+			}
 		}
-		texts := []string{}
-		for _, err := range n.skipped[s.Files] {
-			texts = append(texts, err.Error())
-		}
-		n.lacks[versionKey(s.Run.Run.ID, s.Run.Run.Ingest)] = texts
+		of(s.Files).Runs[s.Run.Run.ID], mayChange[s.Files] = s.Run.Run.Ingest, mayChange[s.Files] || s.Lacking
 	}
 	for _, s := range result.NotStored {
-		mayChange[s.Files] = true
+		m := of(s.Files)
 		if s.Because != nil {
-			n.lacking(ctx, s.Because)
+			m.Runs[s.Because.Run.ID] = s.Because.Run.Ingest
+			n.lacking(ctx, s.Files, s.Because)
+		}
+		for _, r := range s.Removed {
+			if m.Removed == nil {
+				m.Removed = map[string]string{}
+			}
+			if hashes := r.Source.Hashes(); len(hashes) > 0 {
+				m.Removed[r.ID] = hashes[0]
+			}
 		}
 	}
 	for files, m := range memos {
-		if key := n.key(files); key != "" && !mayChange[files] {
-			n.now[key] = m
-		}
+		n.remember(files, m, mayChange[files])
 	}
 }
 
-// lacking warns about what the stored version of a run lacks. The ingest that stored it left a memo; otherwise the first
-// warning of its document must do.
-func (n *Night) lacking(ctx context.Context, run *mapping.Run) {
+// lacking warns about what the stored version of a run lacks, because its files were not parsed again. The ingest that
+// stored it left a memo; otherwise the first warning of its document must do.
+func (n *Night) lacking(ctx context.Context, files *cbt.Run, run *mapping.Run) {
 	key := versionKey(run.Run.ID, run.Run.Ingest)
 	texts, isKnown := n.lacks[key]
 	if text := n.recall(ctx, key)[key]; !isKnown && text != "" {
@@ -231,20 +301,44 @@ func (n *Night) lacking(ctx context.Context, run *mapping.Run) {
 	}
 	n.lacks[key] = texts
 	for _, text := range texts {
+		n.skipped[files] = append(n.skipped[files], errors.New(text))
 		n.say(text)
 	}
 }
 
-// recall returns the texts that earlier ingests left under some keys.
-func (n *Night) recall(ctx context.Context, keys ...string) map[string]string {
-	if n.Memory == nil || n.files == nil {
-		return nil
+// damage returns the messages about what was skipped of a run.
+func (n *Night) damage(run *cbt.Run) (texts []string) {
+	for _, err := range n.skipped[run] {
+		texts = append(texts, err.Error())
 	}
-	texts, err := n.Memory.Recall(ctx, keys)
-	if err != nil {
-		n.Log.Debug("nothing is remembered: " + err.Error())
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// remember notes the result of a run. The run is read next time if the result may change without a change of the files.
+func (n *Night) remember(run *cbt.Run, m *memo, mayChange bool) {
+	if key := n.key(run); key != "" {
+		m.Damage = n.damage(run)
+		if n.now[key] = m; mayChange || slices.ContainsFunc(n.skipped[run], isPassing) {
+			n.now[key] = nil
+		}
 	}
-	return texts
+}
+
+// repeat takes over the memo of a run, with its warnings.
+func (n *Night) repeat(key string) {
+	m := n.memos[key]
+	n.now[key] = m
+	n.removed += min(len(m.Removed), 1)
+	for _, text := range m.Damage {
+		n.say(text)
+	}
+}
+
+// known returns how many of the runs that are not read the history has. A message says how many people removed.
+func (n *Night) known(runs int) int {
+	ingest.LogRemoved(n.Log, n.removed)
+	return runs - n.removed
 }
 
 // Skipped warns about a skipped part of a run.
@@ -254,7 +348,11 @@ func (n *Night) Skipped(run *cbt.Run, err error) {
 }
 
 // Problem warns about an unreadable file.
-func (n *Night) Problem(p *source.Problem) { n.say(p.Error()) }
+func (n *Night) Problem(p *source.Problem) {
+	n.left = append(n.left, p.Error())
+	n.passing = n.passing || isPassing(p)
+	n.say(p.Error())
+}
 
 // say warns about damage, once.
 func (n *Night) say(text string) {
@@ -273,19 +371,49 @@ func isPassing(err error) bool {
 	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, source.ErrTooMuch) || errors.Is(err, history.ErrRejected)
 }
 
-// Save stores the memos of this ingest.
-func (n *Night) Save(ctx context.Context, to *sqlite.Store) error {
+// recall returns the texts that earlier ingests left under some keys.
+func (n *Night) recall(ctx context.Context, keys ...string) map[string]string {
+	if n.Memory == nil || n.files == nil {
+		return nil
+	}
+	texts, err := n.Memory.Recall(ctx, keys)
+	if err != nil {
+		n.Log.Debug("nothing is remembered: " + err.Error())
+	}
+	return texts
+}
+
+// Save stores the memos of this ingest. all are the runs that were found.
+func (n *Night) Save(ctx context.Context, to *sqlite.Store, all []*cbt.Run) error {
 	texts := map[string]string{}
-	for key, m := range n.now {
-		text, _ := json.Marshal(m) // cannot fail, and neither can a list of texts
+	put := func(key string, value any) error {
+		text, err := json.Marshal(value)
 		texts[key] = string(text)
+		return err
 	}
 	for key, lacks := range n.lacks {
-		text, _ := json.Marshal(lacks)
-		texts[key] = string(text)
+		if err := put(key, lacks); err != nil {
+			return err
+		}
+	}
+	for key, m := range n.now {
+		if m != nil {
+			if err := put(key, m); err != nil {
+				return err
+			}
+		}
+	}
+	c := callMemo{Listing: n.listing, Left: n.left}
+	mayChange := n.listing == "" || n.passing // without a trace
+	for _, r := range all {
+		k := n.key(r)
+		c.Runs = append(c.Runs, k)
+		mayChange = mayChange || n.now[k] == nil
+	}
+	if len(all) > 0 && !mayChange {
+		if err := put(n.callKey(), c); err != nil {
+			return err
+		}
 	}
 	return to.Remember(ctx, texts, n.today, n.today-keepDays)
 }
-
-// Remembers reports whether the next ingest can know of this one.
-func (n *Night) Remembers() bool { return n.files != nil }

@@ -91,14 +91,18 @@ func TestUnchanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, k := lab(t)
 			k.night(opt, dir, false)
-			if read, _ := k.night(opt, dir, false); read > 0 {
+			if n := k.begin(opt, dir, later()); !k.isUnchanged(n) {
 				t.Fatal("the archive has changed at once")
 			}
 			c.change(t, dir, k)
-			if read, _ := k.night(opt, dir, false); read != c.read {
+			n := k.begin(opt, dir, later())
+			if ok := k.isUnchanged(n); ok != (name == "nothing") {
+				t.Errorf("unchanged: %v", ok)
+			}
+			if read := k.ingest(n, opt, false, false); read != c.read {
 				t.Errorf("%d runs were read, want %d", read, c.read)
 			}
-			if read, _ := k.night(opt, dir, false); read > 0 {
+			if n := k.begin(opt, dir, later()); !k.isUnchanged(n) {
 				t.Error("changed in the night after that")
 			}
 		})
@@ -112,7 +116,11 @@ func TestLately(t *testing.T) {
 	at := later()
 	check(t, os.Chtimes(oneLog(t, dir), at, at))
 	for range 2 {
-		if read := k.ingest(k.begin(opt, dir, at), opt, false, false); read == 0 {
+		n := k.begin(opt, dir, at)
+		if k.isUnchanged(n) {
+			t.Error("unchanged, though a log may have been changed since")
+		}
+		if read := k.ingest(n, opt, false, false); read == 0 {
 			t.Error("not read again")
 		}
 	}
@@ -161,7 +169,7 @@ func (k *keeper) keys(t *testing.T) map[string]bool {
 	db, err := sql.Open("sqlite", k.file)
 	check(t, err)
 	defer db.Close()
-	rows, err := db.Query(`SELECT key FROM memos WHERE text LIKE '{%'`)
+	rows, err := db.Query(`SELECT key FROM memos WHERE text LIKE '%"Runs":{%'`)
 	check(t, err)
 	defer rows.Close()
 	keys := map[string]bool{}
@@ -199,18 +207,18 @@ func TestDamage(t *testing.T) {
 			dir, k := lab(t)
 			check(t, spoil(dir))
 			for night := range 3 {
-				if _, damage := k.night(opt, dir, false); damage != 1 {
+				if damage := k.night(opt, dir, false); damage != 1 {
 					t.Fatalf("night %d: %d messages: %s", night, damage, &k.log)
 				}
 			}
-			if read, damage := k.night(opt, dir, false); read > 0 || damage != 1 {
-				t.Errorf("%d runs read, %d messages", read, damage)
+			if n := k.begin(opt, dir, later()); !k.isUnchanged(n) || n.Damage() != 1 {
+				t.Errorf("changed, or %d messages", n.Damage())
 			}
 			check(t, os.RemoveAll(filepath.Join(dir, "more.tar.gz")))
 			if name == "of a run" {
 				check(t, write(oneLog(t, dir), log))
 			}
-			if _, damage := k.night(opt, dir, false); damage != 0 {
+			if damage := k.night(opt, dir, false); damage != 0 {
 				t.Errorf("%d messages after it was mended: %s", damage, &k.log)
 			}
 		})
@@ -231,7 +239,7 @@ func TestNotStored(t *testing.T) {
 		check(t, os.Truncate(name, info.Size()*2/3))
 	}
 	cut("json_output.0.client02")
-	if _, damage := k.night(opt, dir, false); damage != 1 {
+	if damage := k.night(opt, dir, false); damage != 1 {
 		t.Fatalf("%d messages", damage)
 	}
 	cut("output.0.client02")
@@ -240,7 +248,7 @@ func TestNotStored(t *testing.T) {
 	check(t, err)
 	check(t, os.WriteFile(log, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600))
 	for night := range 2 {
-		if _, damage := k.night(opt, dir, false); damage != 2 {
+		if damage := k.night(opt, dir, false); damage != 2 {
 			t.Errorf("night %d: %d messages, want that it is not stored, and what the history lacks", night, damage)
 		}
 	}
@@ -258,7 +266,7 @@ func TestTwoAtOnce(t *testing.T) {
 	k.ingest(a, opt, false, false)
 	k.ingest(b, opt, false, false)
 	for _, run := range runs {
-		if read, _ := k.night(opt, run, false); read > 0 {
+		if !k.isUnchanged(k.begin(opt, run, later())) {
 			t.Errorf("%s is not remembered", run)
 		}
 	}
@@ -267,7 +275,7 @@ func TestTwoAtOnce(t *testing.T) {
 // TestStdin: input that can be read only once is not remembered.
 func TestStdin(t *testing.T) {
 	_, k := lab(t)
-	if n := k.begin(pipeline.Options{}, "-", later()); n.Remembers() {
+	if n := k.begin(pipeline.Options{}, "-", later()); n.Remembers() || k.isUnchanged(n) {
 		t.Error("stdin is remembered")
 	}
 }
