@@ -240,7 +240,7 @@ func TestNotStored(t *testing.T) {
 	}
 	cut("json_output.0.client02")
 	if damage := k.night(opt, dir, false); damage != 1 {
-		t.Fatalf("%d messages", damage)
+		t.Fatalf("%d messages: %s", damage, &k.log)
 	}
 	cut("output.0.client02")
 	log := filepath.Join(run, "output.0_clat_hist.1.log.client01")
