@@ -372,8 +372,15 @@ func (s *sorter) assign() {
 		switch give(runs, how, true); {
 		case len(runs) > 0 || p.file.Beside:
 		case s.claimsOf(p.file).isReport:
-			at := s.placeOf(p.file, false)
-			give([]*Run{s.runOf(p.file, &at, p.name)}, FoundNamed, false)
+			at, name := s.placeOf(p.file, false), p.name
+			// x.txt and x.json are not of one execution: then the less exact one would have been dropped.
+			isOther := func(f Report) bool {
+				return f.Host == p.host && p.claims.isParsed && s.claimsOf(f.File).isParsed
+			}
+			if r := s.byName[runKey{folderOf(p.file, at.folder), name}]; r != nil && slices.ContainsFunc(r.Reports, isOther) {
+				name = path.Base(p.file.Path)
+			}
+			give([]*Run{s.runOf(p.file, &at, name)}, FoundNamed, false)
 		case roleOf(p.file.Path) == roleReport || p.file.Named:
 			why := "is not fio's output"
 			if len(s.index.byDir[p.dir]) == 0 {

@@ -80,6 +80,11 @@ var findings = []struct {
 		want:  []string{"a: : a.json name", "b: : b.json name", "x: x.1: "},
 	},
 	{
+		name:  "reports of two executions whose names differ by their ends",
+		files: tree{"x.json": `{"fio version":"fio-2.8","jobs":[{"jobname":"t","read":{"total_ios":10,"iops":10.0,"runtime":1000}}]}`, "x.txt": fioText("t", 11)},
+		want:  []string{"x.txt: : x.txt name", "x: : x.json name"},
+	},
+	{
 		name:  "texts beside folders of their names with averages",
 		files: tree{"x.out": fioText("rd", 10), "y.out": fioText("rd", 11)}.with("x/a_lat.1.log", "y/a_lat.1.log"),
 		want:  []string{"x/a: a.1: x.out above?", "y/a: a.1: y.out above?"},
