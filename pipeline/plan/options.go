@@ -260,8 +260,8 @@ func (p *planner) completeTerse() {
 			of := p.groupsOfFile()[group]
 			s := of[slices.IndexFunc(of, func(s *fioargs.Section) bool { return s.Name == j.Name })]
 			j.Options = s.Map()
-			if unified := s.Value("unified_rw_reporting"); j.Mixed == nil && (unified == "mixed" || s.IsOn("unified_rw_reporting")) {
-				j.Mixed = new(j.Directions[fiolog.Read]) // fio before 3.27 calls them reads
+			if o.Fio.CallsAllReads() && s.IsOn("unified_rw_reporting") {
+				j.Mixed = new(j.Directions[fiolog.Read])
 				j.Directions = [fiolog.Directions]fiolog.DirectionStats{}
 			}
 			size := uint64(jobOptions{own: j.Options}.requestSize())

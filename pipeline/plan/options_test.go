@@ -78,6 +78,7 @@ func TestFailed(t *testing.T) {
 // TestCompleteTerse: what the job file says makes requests of bytes, moves percentiles from submission, and says what reads are.
 func TestCompleteTerse(t *testing.T) {
 	for _, c := range []struct{ name, job, want string }{
+		{"unified, of a fio that names directions", "[a]\nrw=randrw\nbs=4k\nunified_rw_reporting=both", "read 40 requests, 19.970 IOPS, clat 50"},
 		{"one size", "[a]\nrw=randread\nbs=4k", "read 40 requests, 19.970 IOPS, clat 50"},
 		{"another job", "[b]\nrw=randread\nbs=4k", "read 0 requests, 19.000 IOPS, clat 50"},
 		{"a size that its IOPS contradict", "[a]\nrw=randread\nbs=8k", "read 0 requests, 19.000 IOPS, clat 50"},
@@ -92,6 +93,9 @@ func TestCompleteTerse(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &fiolog.Report{Format: fiolog.Terse, Version: "fio-3.1", Jobs: []fiolog.Job{{Name: "a"}}}
+		if strings.HasSuffix(c.job, "both") {
+			r.Version = "fio-3.27"
+		}
 		r.Jobs[0].Directions[fiolog.Read] = fiolog.DirectionStats{
 			IOBytes: 160 << 10, Uncounted: true, Runtime: 2003, IOPS: 19, Clat: fiolog.Latency{Percentiles: []fiolog.Percentile{{Rank: 50}}},
 		}
