@@ -58,7 +58,7 @@ func NewSplitter(interval int64) *Splitter { return &Splitter{interval: interval
 
 // Began returns when the clock of a direction began (h0), by the times of its first rows, and the latest h0 that these
 // allow. All are milliseconds since the start of the job. If the rows come at any time after they are due, such as with
-// bursts, they do not show h0. Then it is the start of the job, if that may be.
+// bursts, or together after a stall, they do not show h0. Then it is the start of the job, if that may be.
 func Began(interval int64, times []int64) (zero, latest int64) {
 	if interval <= 0 || len(times) == 0 {
 		return 0, 0
@@ -68,11 +68,15 @@ func Began(interval int64, times []int64) (zero, latest int64) {
 		late[k] = at - int64(k+1)*interval
 	}
 	latest = slices.Min(late)
-	for k := range late { // rows after missing ones seem to be late by whole intervals
-		late[k] = (late[k] - latest) % interval
+	near := interval / 20
+	var alone []int64 // rows that came when they were due, and not with others after a stall
+	for k, at := range times {
+		if (k == 0 || at-times[k-1] > near) && (k == len(times)-1 || times[k+1]-at > near) {
+			alone = append(alone, (late[k]-latest)%interval) // rows after missing ones seem to be late by whole intervals
+		}
 	}
-	slices.Sort(late)
-	if near := interval / 20; latest > near && latest <= interval && late[len(late)/2] > near {
+	slices.Sort(alone)
+	if latest > near && latest <= interval && (len(alone) == 0 || alone[len(alone)/2] > near) {
 		return 0, latest
 	}
 	return latest, latest

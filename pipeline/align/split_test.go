@@ -400,3 +400,22 @@ func TestStages(t *testing.T) {
 		t.Errorf("tail in (%d, %d]", from, to)
 	}
 }
+
+// TestBegan: when the clock of a direction began. Rows that came together after a stall, or late by chance, do not show it.
+func TestBegan(t *testing.T) {
+	for _, c := range []struct {
+		times      []int64
+		zero, late int64
+	}{
+		{[]int64{1004, 2002, 3003}, 2, 2},
+		{[]int64{1503, 2501, 3502}, 501, 501}, // the direction began half a second after the job
+		{[]int64{3501, 3501, 3502}, 0, 502},   // a stall from the first second to the end
+		{[]int64{1310, 2740, 3650}, 0, 310},
+		{[]int64{2300, 2300, 3001, 4002}, 1, 1},
+		{[]int64{1502, 4700, 4700, 4700, 5503}, 502, 502},
+	} {
+		if zero, late := align.Began(1000, c.times); zero != c.zero || late != c.late {
+			t.Errorf("%v: began at %d, latest %d, want %d and %d", c.times, zero, late, c.zero, c.late)
+		}
+	}
+}
