@@ -222,9 +222,9 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 			continue
 		}
 		parts := r.ends(e, d, of.requests > 0)
-		from, to, longest, late := parts[0].from, parts[0].to, int64(0), 0.0
+		from, to, longest, isStalled := parts[0].from, parts[0].to, int64(0), false
 		for _, p := range parts {
-			from, to, longest, late = min(from, p.from), max(to, p.to), max(longest, p.to-p.from), late+p.late
+			from, to, longest, isStalled = min(from, p.from), max(to, p.to), max(longest, p.to-p.from), isStalled || p.isStalled
 		}
 		row := align.NewRow(from, to, d, rest)
 		isTooLong := interval == 0 || longest > 2*interval+interval/10 || len(parts) > 1 && e.Ran-a.last > 2*interval
@@ -235,7 +235,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 			around /= 20 // the row after a stall was due: fio would have written it at the next request
 		}
 		usual := perSecond(of.requests, a.last) * float64(longest+around) / 1000
-		isCrowded := a.last > 0 && float64(row.Total) > far*usual+late
+		isCrowded := a.last > 0 && float64(row.Total) > far*usual && !(isStalled && e.Ran <= to+interval/10) // no row was due after the stall
 		switch {
 		case r.totals && !e.WantsRows() && isTooLong:
 			continue // reported once for the run
@@ -277,10 +277,10 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 
 // jobsEnd is the time for which fio did not log jobs of an entry, in milliseconds since the start of its first job.
 type jobsEnd struct {
-	from, to int64
-	requests float64 // in their rows
-	lasted   int64   // milliseconds of these rows
-	late     float64 // requests for which there was no time in a stall before
+	from, to  int64
+	requests  float64 // in their rows
+	lasted    int64   // milliseconds of these rows
+	isStalled bool    // there was a stall before; a fixed rate (rate_iops) is made up for after it
 }
 
 // ranFor returns how long a job of an entry may have served a direction, in milliseconds. In a group, jobs of one direction may
@@ -304,7 +304,7 @@ func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts
 		}
 		begin, end := t.split.Tail(d, r.ranFor(j, d), !t.damaged)
 		later := j.Offset - e.Jobs[0].Offset
-		one := jobsEnd{begin + later, end + later, float64(c.requests), c.end - c.start, perSecond(float64(c.most), j.Interval) * float64(c.stall) / 1000}
+		one := jobsEnd{begin + later, end + later, float64(c.requests), c.end - c.start, c.stall > 0}
 		i := slices.IndexFunc(parts, func(p jobsEnd) bool {
 			return max(p.from-one.from, one.from-p.from, p.to-one.to, one.to-p.to) <= together
 		})
@@ -314,7 +314,7 @@ func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts
 		}
 		p := &parts[i]
 		p.from, p.to = min(p.from, one.from), max(p.to, one.to)
-		p.requests, p.lasted, p.late = p.requests+one.requests, max(p.lasted, one.lasted), p.late+one.late
+		p.requests, p.lasted, p.isStalled = p.requests+one.requests, max(p.lasted, one.lasted), p.isStalled || one.isStalled
 	}
 	return parts
 }

@@ -108,13 +108,17 @@ func TestCutByChance(t *testing.T) {
 // TestBurstAfterStall: after a stall fio makes up for a fixed rate, so the last part of an interval may have the requests of several.
 func TestBurstAfterStall(t *testing.T) {
 	for _, c := range []struct {
+		ran  int64
 		rest uint64
 		ends []int64 // of rows of ten requests each
 		cut  bool
-	}{{25, []int64{1000, 2000, 4500, 4500}, false}, {300, []int64{1000, 2000, 4500, 4500}, true}, {100, []int64{1000, 2000, 3000, 4000}, true}} {
-		e := reported(4990, uint64(10*len(c.ends))+c.rest)
+	}{
+		{4990, 25, []int64{1000, 2000, 4500, 4500}, false}, {4990, 300, []int64{1000, 2000, 4500, 4500}, false},
+		{5600, 35, []int64{1000, 2000, 4500, 4500}, false}, {5600, 300, []int64{1000, 2000, 4500, 4500}, true}, {4990, 100, []int64{1000, 2000, 3000, 4000}, true},
+	} {
+		e := reported(c.ran, uint64(10*len(c.ends))+c.rest)
 		if rows, said := tailOf(e, fiolog.Read, c.ends); strings.Contains(said, "rows are missing") != c.cut || len(rows) == 0 != c.cut {
-			t.Errorf("%d after %v: %d rows, %s", c.rest, c.ends, len(rows), said)
+			t.Errorf("%d after %v until %d: %d rows, %s", c.rest, c.ends, c.ran, len(rows), said)
 		}
 	}
 }

@@ -249,6 +249,7 @@ type begun struct {
 	last  time.Time     // timestamp minus run time in the last report
 	ran   int64         // at the last report, milliseconds
 	ios   uint64        // at the last report
+	waits bool          // a report shows that it had not begun, or not ended its ramp_time
 }
 
 // Take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
@@ -288,11 +289,11 @@ func (o *Output) Take(one *fiolog.Report) {
 		// In periodic reports of fio 3.1 to 3.16 the run time of a job that has ended grows. In the last one it is right.
 		hasEnded := ramp == 0 && b.ios > 0 && RequestsOf(j) >= b.ios
 		if rampEnded || ran < b.ran && !hasEnded {
-			*b = begun{} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time
+			*b = begun{waits: true} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time
 		}
 		switch {
 		case times.measured == 0 || one.Timestamp == 0:
-			at = time.Time{}
+			at, b.waits = time.Time{}, true
 		case b.start.IsZero():
 			b.slack = time.Duration(one.Timestamp-before) * time.Millisecond
 		case ran > b.ran: // it ran when the report before was written

@@ -190,9 +190,27 @@ func placeByReports(out *Output, entries []*Entry) placement {
 			first = Earlier(first, p.Starts[e].Start)
 		}
 	}
+	// In a hang fio writes reports late, and run times stop, so a job seems to begin later. But jobs of a group begin together,
+	// unless they wait, which reports show.
+	type start struct {
+		group int
+		ramp  time.Duration
+	}
+	earliest := map[start]moment{}
+	of := func(e *Entry) (start, bool) {
+		ramp, _, _ := e.waits()
+		return start{e.GroupID, ramp}, !out.begun[e.Index].waits && !e.HasOption("startdelay") && !e.HasOption("wait_for")
+	}
 	for _, e := range entries {
-		if _, ok := p.Starts[e]; !ok && !first.IsZero() {
+		if m, ok := p.Starts[e]; !ok && !first.IsZero() {
 			p.Starts[e] = moment{first, clockReport, errorOfReport}
+		} else if k, isTogether := of(e); isTogether && (earliest[k].Start.IsZero() || m.Start.Before(earliest[k].Start)) {
+			earliest[k] = m
+		}
+	}
+	for _, e := range entries {
+		if k, isTogether := of(e); isTogether && p.Starts[e].Start.Sub(earliest[k].Start) > together {
+			p.Starts[e] = earliest[k]
 		}
 	}
 	return p

@@ -286,6 +286,24 @@ func TestPlaceByReports(t *testing.T) {
 	}
 }
 
+// TestPlaceInHang: a report that fio wrote late, in a hang, has the run time of its beginning. Jobs of a group began together.
+func TestPlaceInHang(t *testing.T) {
+	out := &Output{Report: cbt.Report{File: &source.File{}}}
+	for _, ran := range [][2]int64{{2700, 2000}, {4010, 3000}} { // of two jobs; the second ends before the other
+		rep := &fiolog.Report{Timestamp: written.UnixMilli() + ran[0]}
+		for i, ms := range ran {
+			j := fiolog.Job{Name: fmt.Sprint("job", i), Elapsed: ran[0]/1000 + 1, Runtime: ms}
+			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(ms), Runtime: ms}
+			rep.Jobs = append(rep.Jobs, j)
+		}
+		out.Take(rep)
+	}
+	entries := NewEntries(out)
+	if p := Place(out, entries); !p.Starts[entries[1]].Start.Equal(p.Starts[entries[0]].Start) || p.how != "" {
+		t.Errorf("starts %v, placed %q", startsOf(p, entries), p.how)
+	}
+}
+
 // TestReportsOfStart: what periodic reports show of the start of a job, in milliseconds.
 func TestReportsOfStart(t *testing.T) {
 	type seen struct{ at, job, direction, requests int64 } // when the report was written, run times, requests

@@ -197,7 +197,7 @@ func (p *planner) placeByRows() {
 			}
 			j.Origin = at.Start.UnixMilli()
 			mayWait := j.Entry != nil && j.Entry.mayWait(p.sectionsOf(j.Entry))
-			isCertain := j.Entry != nil && !j.Start.IsZero() && j.Error <= together && !mayWait // by its report or the times of its files
+			isCertain := j.Entry != nil && !j.Start.IsZero() && j.Error <= max(together, at.Error) && !mayWait // by its report or the times of its files
 			if idle := at.Start.Sub(j.Start); isCertain && idle > 0 && idle < time.Hour {
 				switch {
 				case !p.ev.Live && idle > together && j.Entry.Ran > 0 &&
