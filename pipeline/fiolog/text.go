@@ -62,7 +62,7 @@ type texts struct {
 	wrong   error                // the first number that is none
 	report  *Report              // whose jobs follow
 	seen    map[jobOf]bool       // its jobs
-	known   map[string]bool      // the numbers of reports in a more exact format
+	known   map[string]bool      // the numbers of jobs in a more exact format, see [Report.Numbers]
 	version string
 
 	// Normal output.
@@ -370,7 +370,7 @@ func (t *texts) endReport() {
 	*all = append(*all, r)
 }
 
-// know keeps the numbers of a report, so that the same in a less exact format is skipped.
+// know keeps the numbers of the jobs of a report, so that the same in a less exact format is skipped: that has no jobs that wait.
 func (t *texts) know(r *Report) {
 	numbers := r.Numbers()
 	if t.left -= len(numbers); t.left < 0 {
@@ -379,7 +379,19 @@ func (t *texts) know(r *Report) {
 	if t.known == nil {
 		t.known = map[string]bool{}
 	}
-	t.known[numbers] = true
+	for job := range strings.Lines(numbers) {
+		t.known[job] = true
+	}
+}
+
+// isKnown reports whether a report has a job that is there in a more exact format.
+func (t *texts) isKnown(r *Report) bool {
+	for job := range strings.Lines(r.Numbers()) {
+		if t.known[job] {
+			return true
+		}
+	}
+	return false
 }
 
 // end returns the reports that are not there in a more exact format.
@@ -388,7 +400,7 @@ func (t *texts) end() (reports []*Report, err error) {
 	for _, format := range []Format{Normal, Terse} {
 		for _, r := range t.done[format] {
 			hasNumbers := slices.ContainsFunc(r.Jobs, func(j Job) bool { return j.Runtime > 0 })
-			if !t.known[r.Numbers()] && (hasNumbers || len(t.known) == 0) {
+			if !t.isKnown(r) && (hasNumbers || len(t.known) == 0) {
 				reports = append(reports, r)
 			}
 		}

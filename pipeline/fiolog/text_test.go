@@ -227,6 +227,7 @@ func TestTextReports(t *testing.T) {
 		{"two executions", many + fmt.Sprintf(header+results, 8, 20), "normal a/7=10, normal a/8=20", ""},
 		{"the same results without a header", fmt.Sprintf(results, 7, 10), "normal a/7=10", ""},
 		{"JSON after normal output", many + `{"fio version":"fio-3.1","jobs":[{"jobname":"a","usr_cpu":1,"sys_cpu":2,"ctx":3,"read":{"runtime":1000,"iops":10.9,"total_ios":10}}]}`, "json a/0=10", ""},
+		{"JSON of a job more, which waits", many + `{"fio version":"fio-3.1","jobs":[{"jobname":"a","usr_cpu":1,"sys_cpu":2,"ctx":3,"read":{"runtime":1000,"iops":10.9,"total_ios":10}},{"jobname":"b"}]}`, "json a/0=10 b/0=0", ""},
 		{"JSON behind a text without numbers", strings.Split(many, "  read")[0] + `{"fio version":"fio-3.1","jobs":[{"jobname":"a"}]}`, "json a/0=0", ""},
 		{"JSON of another execution", many + `{"fio version":"fio-3.1","jobs":[{"jobname":"j"}]}`, "json j/0=0, normal a/7=10", ""},
 		{"broken JSON and normal output", many + "{\n \"fio version\":\"fio-3.1\",\n", "normal a/7=10", "want the rest of the JSON document"},
