@@ -61,7 +61,7 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 	if olderThan == "" {
 		return choice, nil
 	}
-	at, ok := expr.Moment(olderThan, time.Now().In(unit.Zone))
+	at, ok := expr.Moment(olderThan, time.Now().In(unit.Zone()))
 	if !ok {
 		return choice, usagef("--older-than %s: want an age such as 90d, 6mo or 2y, or a date such as 2026-01-31", olderThan)
 	}

@@ -96,9 +96,11 @@ func (e *env) load(cmd *cobra.Command) (err error) {
 	if e.cfg, err = config.Load(file, e.flags); err != nil {
 		return usageError{Err: err}
 	}
-	if unit.Zone, err = e.cfg.Zone(); err != nil {
+	zone, err := e.cfg.Zone()
+	if err != nil {
 		return err // [config.Load] has checked it
 	}
+	unit.SetZone(zone)
 	ofSetting := map[string]bool{} // flags
 	for _, where := range e.cfg.Origins {
 		ofSetting[where] = true

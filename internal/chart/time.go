@@ -56,7 +56,7 @@ func Label(at time.Time, step time.Duration, begin time.Time) string {
 	}
 	layout := "15:04"
 	switch {
-	case step >= day && at.In(unit.Zone).Year() != begin.In(unit.Zone).Year():
+	case step >= day && at.In(unit.Zone()).Year() != begin.In(unit.Zone()).Year():
 		return unit.Time(at, unit.Day)
 	case step >= day:
 		return unit.Time(at, "Jan 2")
@@ -73,8 +73,8 @@ func Label(at time.Time, step time.Duration, begin time.Time) string {
 
 // midnight returns the begin of a day.
 func midnight(t time.Time) time.Time {
-	year, month, day := t.In(unit.Zone).Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, unit.Zone)
+	year, month, day := t.In(unit.Zone()).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, unit.Zone())
 }
 
 // wallClock returns when a clock on the wall shows so much more than at t: a day may have 23 or 25 hours.

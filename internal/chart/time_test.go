@@ -59,8 +59,8 @@ func TestZone(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	unit.Zone = zone
-	defer func() { unit.Zone = time.UTC }()
+	unit.SetZone(zone)
+	defer unit.SetZone(time.UTC)
 	from := time.Date(2026, 10, 23, 12, 0, 0, 0, time.UTC)
 	a := TimeAxis{From: from, Until: from.Add(4 * day)}
 	if got := labels(a.Ticks()); got != "Oct 24 00:00 12:00 Oct 25 00:00 12:00 Oct 26 00:00 12:00 Oct 27 00:00 12:00" || a.Name() != "Europe/Berlin, 2026-10-23" {

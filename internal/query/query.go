@@ -170,14 +170,14 @@ func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 		if err != nil {
 			continue
 		}
-		year, month, day := start.In(unit.Zone).Date()
-		at := time.Date(year, month, day, clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), unit.Zone)
+		year, month, day := start.In(unit.Zone()).Date()
+		at := time.Date(year, month, day, clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), unit.Zone())
 		if start.Sub(at) > 12*time.Hour {
 			at = at.AddDate(0, 0, 1)
 		}
 		return at, nil
 	}
-	if at, ok := expr.Moment(text, time.Now().In(unit.Zone)); ok {
+	if at, ok := expr.Moment(text, time.Now().In(unit.Zone())); ok {
 		return at, nil
 	}
 	return time.Time{}, usagef("--%s %s: want a time such as 09:12, 2026-01-31T09:12:00Z or +90s", flag, text)

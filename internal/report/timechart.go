@@ -50,7 +50,7 @@ func timesOf(axis *chart.TimeAxis) *chartTimes {
 	if zero := (time.Time{}); !unit.IsKnown(axis.From) {
 		return &chartTimes{From: axis.From.Sub(zero).Milliseconds(), Until: axis.Until.Sub(zero).Milliseconds(), Since: true}
 	}
-	_, seconds := axis.From.In(unit.Zone).Zone()
+	_, seconds := axis.From.In(unit.Zone()).Zone()
 	return &chartTimes{From: axis.From.UnixMilli(), Until: axis.Until.UnixMilli(), Offset: 1000 * seconds}
 }
 

@@ -1,10 +1,18 @@
 package unit
 
-import "time"
+import (
+	"cmp"
+	"sync/atomic"
+	"time"
+)
 
-// Zone is the time zone of the times that people read and write. A command sets it once, before anything else; see
-// the setting tz. Programs read and write UTC.
-var Zone = time.UTC
+var zone atomic.Pointer[time.Location]
+
+// Zone returns the time zone of the times that people read and write, UTC until [SetZone]. Programs read and write UTC.
+func Zone() *time.Location { return cmp.Or(zone.Load(), time.UTC) }
+
+// SetZone sets the time zone. A command does it once, before anything else; see the setting tz.
+func SetZone(to *time.Location) { zone.Store(to) }
 
 // Layouts of [Time]. "MST" in a layout stands for the zone.
 const (
@@ -24,7 +32,7 @@ func Time(t time.Time, layout string) string {
 	if !IsKnown(t) {
 		return "+" + t.Sub(time.Time{}).String()
 	}
-	return t.In(Zone).Format(layout)
+	return t.In(Zone()).Format(layout)
 }
 
 // Span returns two times with their zone, or the times since the run's start.
@@ -35,8 +43,8 @@ func Heading(text string) string { return text + " (" + ZoneName() + ")" }
 
 // ZoneName names [Zone] in headings: "UTC", "Europe/Berlin", "local".
 func ZoneName() string {
-	if Zone == time.Local {
+	if Zone() == time.Local {
 		return "local"
 	}
-	return Zone.String()
+	return Zone().String()
 }

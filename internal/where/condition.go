@@ -187,7 +187,7 @@ func Parse(text string, now time.Time) (*Condition, error) {
 	if strings.TrimSpace(text) == "" {
 		return &Condition{text: text}, nil
 	}
-	p := &parser{Parser: expr.New(text), now: now.In(unit.Zone)}
+	p := &parser{Parser: expr.New(text), now: now.In(unit.Zone())}
 	c := *p.list("or", "and")
 	if p.End("and, or, or the end"); p.Err() != nil {
 		return nil, p.Err()
