@@ -76,7 +76,7 @@ func Began(interval int64, times []int64) (zero, latest int64) {
 		}
 	}
 	slices.Sort(alone)
-	if latest > near && latest <= interval && (len(alone) == 0 || alone[len(alone)/2] > near) {
+	if latest > near && (len(alone) == 0 || latest <= interval && alone[len(alone)/2] > near) {
 		return 0, latest
 	}
 	return latest, latest

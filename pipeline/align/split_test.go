@@ -410,6 +410,7 @@ func TestBegan(t *testing.T) {
 		{[]int64{1004, 2002, 3003}, 2, 2},
 		{[]int64{1503, 2501, 3502}, 501, 501}, // the direction began half a second after the job
 		{[]int64{3501, 3501, 3502}, 0, 502},   // a stall from the first second to the end
+		{[]int64{3500, 3500}, 0, 1500},        // with few requests after it
 		{[]int64{1310, 2740, 3650}, 0, 310},
 		{[]int64{2300, 2300, 3001, 4002}, 1, 1},
 		{[]int64{1502, 4700, 4700, 4700, 5503}, 502, 502},
