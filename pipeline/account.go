@@ -283,9 +283,9 @@ type jobsEnd struct {
 	isStalled bool    // there was a stall before; a fixed rate (rate_iops) is made up for after it
 }
 
-// ranFor returns how long a job of an entry may have served a direction, in milliseconds. In a group, jobs of one direction may
-// end before others.
-func (r *runReader) ranFor(j *plan.Job, d fiolog.Direction) int64 {
+// servedFor returns how long a job of an entry may have served a direction, in milliseconds. In a group, jobs of one direction
+// may end before others.
+func (r *runReader) servedFor(j *plan.Job, d fiolog.Direction) int64 {
 	ran := max(j.Entry.Ran, j.Ran)
 	if of := r.latest(j.Entry).Directions[d].Runtime; of > 0 && max(j.Entry.Size, len(j.Entry.Jobs)) > 1 && !j.Entry.HasOption("verify") {
 		return min(ran, of)
@@ -293,7 +293,8 @@ func (r *runReader) ranFor(j *plan.Job, d fiolog.Direction) int64 {
 	return ran
 }
 
-// ends returns the times after the last rows of a direction, one for all jobs of an entry whose logs ended together. hasRows means that jobs without rows of the direction do not count.
+// ends returns the times after the last rows of a direction, one for all jobs of an entry whose logs ended together. hasRows
+// means that jobs without rows of the direction do not count.
 func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts []jobsEnd) {
 	const together = 250 // milliseconds
 	for _, j := range e.Jobs {
@@ -302,7 +303,7 @@ func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts
 		if hasRows && c.requests == 0 {
 			continue // a job of a group without this direction
 		}
-		begin, end := t.split.Tail(d, r.ranFor(j, d), !t.damaged)
+		begin, end := t.split.Tail(d, r.servedFor(j, d), !t.damaged)
 		later := j.Offset - e.Jobs[0].Offset
 		one := jobsEnd{begin + later, end + later, float64(c.requests), c.end - c.start, c.stall > 0}
 		i := slices.IndexFunc(parts, func(p jobsEnd) bool {

@@ -175,7 +175,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 				unlogged := end - j.Offset - r.rows[j].until
 				start, end = j.Offset+rows.start, j.Offset+rows.end+unlogged
 			case j.Entry != nil:
-				end = min(end, j.Offset+max(r.ranFor(j, fiolog.Direction(d)), rows.end))
+				end = min(end, j.Offset+max(r.servedFor(j, fiolog.Direction(d)), rows.end))
 			}
 			first, last = min(first, start), max(last, end)
 		}
@@ -411,7 +411,8 @@ func (r *runReader) concludeLogs(recovered int64) {
 	}
 	if rows > 0 && len(empty) > 0 {
 		skip("%s: %d of %d logs have no rows, and no report says how many requests their jobs had: the rates of "+
-			"the run lack these; their jobs ended before a row was due, or the logs were not copied whole: %s", r.Title, len(empty), len(r.Jobs), strings.Join(empty, ", "))
+			"the run lack these; their jobs ended before a row was due, or the logs were not copied whole: %s",
+			r.Title, len(empty), len(r.Jobs), strings.Join(empty, ", "))
 	}
 	if rows == 0 && recovered == 0 {
 		note("%s: %s", r.Title, r.WhyNoWindows())
@@ -443,8 +444,8 @@ func (r *runReader) concludeLogs(recovered int64) {
 			note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+
 				"give its section --write_hist_log, too", e.Describe(), served)
 		case empty > 0 && empty < logs:
-			skip("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests: these jobs ended before a row was due, or the logs were not copied whole",
-				e.Describe(), e.Size, empty)
+			skip("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests: these jobs ended "+
+				"before a row was due, or the logs were not copied whole", e.Describe(), e.Size, empty)
 		case logs > 0 && logs < e.Size:
 			skip("%s stands for %d jobs, and only %d logs of them are there; add the others", e.Describe(), e.Size, logs)
 		}

@@ -325,7 +325,8 @@ func (e *env) memory() string {
 	return ""
 }
 
-// endNight remembers the ingest. all are the runs of an ingest that read files. leftOut reports whether anything but damage was left out.
+// endNight remembers the ingest. all are the runs of an ingest that read files. leftOut reports whether anything but damage
+// was left out.
 func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, leftOut bool) error {
 	if night.Remembers() && all != nil {
 		memory, err := sqlite.Open(ctx, g.memory())

@@ -2,8 +2,8 @@
 // say what to do. It does not know the meaning of documents, and it neither logs nor prints.
 //
 // Connections, nodes and credentials are those of the official client (elastictransport), and requests are its types
-// (esapi), or a [Request]. Ours are compression, limits of answers, and one
-// rule for retries: the official client counts them, and this one waits by time and reports it.
+// (esapi), or a [Request]. Ours are compression, limits of answers, and one rule for retries: the official
+// client counts them, and this one waits by time and reports it.
 //
 // [Client.Do] retries requests while the server cannot be reached, is overloaded, or has full disks. It does so for up
 // to [Config].GiveUpAfter, and reports it to [Config].Waiting. [Client.Once] sends a request once.

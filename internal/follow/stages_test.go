@@ -69,7 +69,7 @@ func TestStages(t *testing.T) {
 		start := time.Now()
 		waitFio := later(0, func() { runStages(t, p.dir, start) })
 		var watched []string
-		waitWatch := later(7500*time.Millisecond, func() { // between two looks of Follow, the third of which finds enough reports
+		waitWatch := later(7500*time.Millisecond, func() { // Follow stores at whole seconds
 			run, err := Watch(t.Context(), p.store, p.only().Run.ID, time.Second, func(run *mapping.Run, w *window.Window) error {
 				if run.Run.ID != w.Run.ID || run.Run.Stages != len(stages) {
 					t.Errorf("a window of %s with run %+v", w.Run.ID, run.Run)

@@ -12,9 +12,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Watch calls take once with each window of the highest level of a live run, as Follow stores them, and with the document of the run. When the next stage of its execution begins, it turns to that. It reads
-// the history once per interval (every) until the run is no longer live, and returns the last run document. Errors are
-// those of the store, of take and of ctx.
+// Watch calls take once with each window of the highest level of a live run, as Follow stores them, and with the document
+// of the run. When the next stage of its execution begins, it turns to that. It reads the history once per interval (every)
+// until the run is no longer live, and returns the last run document. Errors are those of the store, of take and of ctx.
 func Watch(
 	ctx context.Context, store history.Store, id string, every time.Duration, take func(*mapping.Run, *window.Window) error,
 ) (*mapping.Run, error) {

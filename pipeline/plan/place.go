@@ -28,7 +28,7 @@ type placement struct {
 func Place(out *Output, entries []*Entry) placement {
 	p := place(out, entries)
 	for e, m := range p.Starts {
-		if out.Fio.IsLocal && (m.Clock == clockReport || m.Clock == clockMtime) { // of times of files, only differences from the report's count
+		if out.Fio.IsLocal && (m.Clock == clockReport || m.Clock == clockMtime) { // times of files count from the report's
 			m.Error += time.Second
 			if !out.HasZone {
 				m.Error = ErrorOfZone

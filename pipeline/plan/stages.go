@@ -219,7 +219,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		var one batch
 		for _, jobs := range by(func(j *Job) *Entry { return j.Entry }, group) {
 			var of batch
-			for i, j := range jobs {
+			for _, j := range jobs {
 				next := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
 				if j.Ran == 0 && RequestsOf(j.Entry.Job) == 0 {
 					next.start = time.Time{} // it failed at once
@@ -227,21 +227,14 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 				if j.Ran > 0 && !j.Start.IsZero() {
 					next.end = j.Start.Add(time.Duration(j.Ran) * time.Millisecond)
 				}
-				if i == 0 {
-					of = next
-				} else {
-					of.add(next)
-				}
+				of.add(next)
 			}
 			// fio passes over a job whose startdelay is not over, and does not wait at its stonewall: jobs behind it may begin before.
 			isDelayed = isDelayed || isSet(jobs[0], "startdelay")
 			began := slices.IndexFunc(turns, func(turn batch) bool { isBehind, isKnown := of.isBehind(&turn); return isKnown && !isBehind })
-			switch {
-			case isDelayed && began >= 0:
+			if isDelayed && began >= 0 {
 				turns[began].add(of)
-			case len(one.jobs) == 0:
-				one = of
-			default:
+			} else {
 				one.add(of)
 			}
 		}

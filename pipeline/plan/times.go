@@ -77,10 +77,7 @@ func (p *planner) place() error {
 			if at.contradiction != "" {
 				p.problems.note("%s", at.contradiction)
 			}
-			if at.doubt == "" && slices.ContainsFunc(entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) }) {
-				at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
-			}
-			if at.doubt == "" && slices.ContainsFunc(entries, p.begunApart) {
+			if at.doubt == "" && slices.ContainsFunc(entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) || p.begunApart(e) }) {
 				at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
 			}
 			needsStart := func(e *Entry) bool {

@@ -20,9 +20,9 @@ import (
 // ErrVerify means that the cluster lacks documents that it acknowledged.
 var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
 
-// Finish implements [history.Store]. It waits until each document of this version is stored, and
-// then makes the version current. It fails with [history.ErrRejected] if the cluster rejects one. Nothing of another version is deleted before all of this version is stored. After a
-// failure, a second call continues. It may be called again and again while a followed run grows.
+// Finish implements [history.Store]. It waits until each document of this version is stored, and then makes the version
+// current. It fails with [history.ErrRejected] if the cluster rejects one. Nothing of another version is deleted before all
+// of this version is stored. After a failure, a second call continues. It may be called again and again while a followed run grows.
 //
 // If the cluster has the same run document except for Ingested, the stored Ingested stays.
 func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
