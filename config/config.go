@@ -49,6 +49,9 @@ type Analysis struct {
 	Tolerance float64  `mapstructure:"tolerance"` // share of its length by which a row may leave its window
 	Align     string   `mapstructure:"align"`     // run or job
 
+	// Coarsen joins bins, so that documents take less room: see [ParseCoarseness].
+	Coarsen string `mapstructure:"coarsen"`
+
 	// What the files of runs do not say, or say wrongly.
 	Archive string            `mapstructure:"archive"` // name in place of the archive's own
 	Labels  map[string]string `mapstructure:"labels"`  // for every run

@@ -231,6 +231,14 @@ func (h *Histogram) To(l Layout) *Histogram {
 	return out
 }
 
+// Coarser returns the histogram in the layout [Layout.Coarser], exactly. It is h itself if h has it.
+func (h *Histogram) Coarser(c int) *Histogram {
+	if l := h.layout.Coarser(c); l != h.layout && h.used {
+		return h.To(l)
+	}
+	return h
+}
+
 // AddWeights adds weights of bins of layout l. The bins must be in range.
 func (h *Histogram) AddWeights(l Layout, weights []Weight) {
 	if len(weights) == 0 {

@@ -101,6 +101,24 @@ func (l Layout) Groups() int { return fio3Groups + int(l.more) }
 // Coarseness returns fio's log_hist_coarseness: 2^Coarseness fine bins are joined.
 func (l Layout) Coarseness() int { return int(l.coarseness) }
 
+// Coarser returns the layout of the same fio whose coarseness is at least c, in 0 … 6. Its bins are unions of the bins
+// of l, so [Histogram.To] it is exact.
+func (l Layout) Coarser(c int) Layout {
+	l.coarseness = max(l.coarseness, uint8(min(max(c, 0), maxCoarseness)))
+	return l
+}
+
+// CoarsenessFor returns the largest coarseness whose [Layout.RelativeError] is at most bound. It returns false if that
+// of the finest bins, 1/128, is larger, or if bound is NaN.
+func CoarsenessFor(bound float64) (coarseness int, ok bool) {
+	for c := maxCoarseness; c >= 0; c-- {
+		if Fio3(c).RelativeError() <= bound {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
 // Unit returns the unit of the bins: nanoseconds in fio 3, microseconds in fio 2. All other methods with
 // latencies take and return nanoseconds.
 func (l Layout) Unit() Unit {
@@ -172,7 +190,8 @@ func (l Layout) Index(ns int64) int {
 }
 
 // RelativeError returns the largest distance of a latency from the middle of its bin, relative to the latency. It is
-// 1/128 at coarseness 0 and doubles with each step. The exact first bins have no error.
+// 1/128 at coarseness 0 and doubles with each step. Below 64 of the layout's units, bins of coarseness 0 have no error,
+// and those of others may have a larger one.
 func (l Layout) RelativeError() float64 { return float64(int(1)<<l.coarseness) / (2 * groupBins) }
 
 // Representative returns the latency that fio prints for bin i, in nanoseconds. This is plat_idx_to_val (stat.c) of the

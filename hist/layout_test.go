@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 	"testing"
 
@@ -275,13 +276,13 @@ func TestRelativeError(t *testing.T) {
 		if want := math.Ldexp(1, l.Coarseness()) / 128; bound != want {
 			t.Errorf("%v: bound %v, want %v", l, bound, want)
 		}
-		exact := int64(128)
+		exact := int64(64)
 		if l.Unit() == hist.Microseconds {
 			exact *= 1000
 		}
 		for i := range l.Real() {
 			low, high := l.Bounds(i)
-			if low < exact {
+			if low < exact { // narrow bins are exact, joined ones have no bound
 				continue
 			}
 			for _, x := range []float64{float64(low), float64(high - 1)} {
@@ -294,6 +295,45 @@ func TestRelativeError(t *testing.T) {
 		}
 		if worst < 0.9*bound {
 			t.Errorf("%v: bound %v is never come near to, worst %v", l, bound, worst)
+		}
+	}
+}
+
+// TestCoarsenessFor: the coarsest bins within a bound, none below fio's finest.
+func TestCoarsenessFor(t *testing.T) {
+	for _, c := range []struct {
+		bound float64
+		want  int
+		ok    bool
+	}{
+		{1.0 / 128, 0, true}, {0.0078, 0, false}, {0.01, 0, true}, {0.0156, 0, true}, {0.0157, 1, true}, {0.05, 2, true},
+		{0.0625, 3, true}, {0.5, 6, true}, {1, 6, true}, {0, 0, false}, {-1, 0, false}, {math.NaN(), 0, false},
+	} {
+		if got, ok := hist.CoarsenessFor(c.bound); got != c.want || ok != c.ok {
+			t.Errorf("%v: %d, %v, want %d, %v", c.bound, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestCoarser: requests are where they would be if fio had joined the bins, of all layouts.
+func TestCoarser(t *testing.T) {
+	for _, l := range everyLayout(t) {
+		for c := range 7 {
+			want, fine := hist.New(l.Coarser(c)), hist.New(l)
+			if got := want.Layout(); got.Coarseness() != max(c, l.Coarseness()) || got.Groups() != l.Groups() || got.Unit() != l.Unit() {
+				t.Fatalf("%v, %d: %v", l, c, got)
+			}
+			for i := range l.Real() {
+				low, high := l.Bounds(i)
+				for _, ns := range []int64{low, high - 1} {
+					fine.AddLatency(ns, float64(i+1))
+					want.AddLatency(ns, float64(i+1))
+				}
+			}
+			got := fine.Coarser(c)
+			if got.Rebinned() || got.Layout() != want.Layout() || !slices.Equal(got.Weights(), want.Weights()) {
+				t.Fatalf("%v in %v differs", l, want.Layout())
+			}
 		}
 	}
 }

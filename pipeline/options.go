@@ -52,6 +52,10 @@ type Options struct {
 	// that of other logs, too.
 	Bins hist.Hint
 
+	// Coarseness is the least coarseness of the bins of windows and totals, as fio's log_hist_coarseness. All numbers of
+	// documents come from these bins.
+	Coarseness int
+
 	// Alone means that the logs were named one by one, and no other files are expected.
 	Alone bool
 
@@ -96,6 +100,9 @@ func (o *Options) settings() string {
 		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Start.UTC())
 	if o.Bins != (hist.Hint{}) {
 		fmt.Fprintf(&b, " bins %v", o.Bins)
+	}
+	if o.Coarseness > 0 {
+		fmt.Fprintf(&b, " coarseness %d", o.Coarseness)
 	}
 	for _, k := range slices.Sorted(maps.Keys(o.Offsets)) {
 		fmt.Fprintf(&b, " %q+%v", k, o.Offsets[k])

@@ -137,6 +137,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		if len(entries) == 0 {
 			of.bins = &r.windowed[d]
 		}
+		of.bins = of.bins.Coarser(r.opt.Coarseness)
 		lacksReport = lacksReport || of.lacksReport
 		out := &mapping.Totals{
 			Requests: int64(of.bins.Total()) + of.unbinned, Latency: mapping.NewLatency(of.bins, nil), Fio: fioLatency(of.reported),
@@ -191,7 +192,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		total.Sums.Bandwidth += out.Sums.Bandwidth
 	}
 	for _, e := range unknown {
-		all.Merge(e.Histogram(e.Mixed))
+		all.Merge(e.Histogram(e.Mixed).Coarser(r.opt.Coarseness))
 		total.Requests += int64(e.Mixed.TotalIOs)
 		uncounted += uncountedOf(e.Mixed)
 		total.Bytes += int64(e.Mixed.IOBytes)

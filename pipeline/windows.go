@@ -191,7 +191,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	}
 	opt := align.Options{
 		Window: r.Window, Tolerance: tolerance, Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
-		Levels: r.opt.Levels, Workers: r.opt.Workers, Live: r.isLive,
+		Levels: r.opt.Levels, Workers: r.opt.Workers, Live: r.isLive, Coarseness: r.opt.Coarseness,
 	}
 	n := windowsAhead
 	if r.isLive { // put may use the counts of jobs

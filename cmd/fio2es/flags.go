@@ -38,6 +38,8 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 			f.String("archive", "", "archive `name`, in place of the folder's or file's name")
 		case "levels":
 			f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, section, job")
+		case "coarsen":
+			f.String("coarsen", "", "join bins of latency, for less room: to a `coarseness` as fio's (3), the largest error (5%), or '2 digits'")
 		case "rule":
 			f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 		case "cluster":

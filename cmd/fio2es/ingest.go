@@ -81,7 +81,7 @@ Elasticsearch.`,
 		},
 	}
 	fl := cmd.Flags()
-	addSettings(fl, "reading", "archive", "labels", "levels", "cluster")
+	addSettings(fl, "reading", "archive", "labels", "levels", "coarsen", "cluster")
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to the history")
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs even if the history has more of their files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
@@ -124,6 +124,9 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 	defer closeStore()
 	if _, err := g.rules(); err != nil { // before any file is read
 		return err
+	}
+	if opt.Coarseness > 0 {
+		g.log.Info("note: coarsen " + g.cfg.Coarsen + ": " + config.Coarsened(opt.Coarseness))
 	}
 	if !g.verify {
 		known, isUnchanged, err := night.Unchanged(ctx)

@@ -340,7 +340,7 @@ func (r *runReader) skip(err error) error {
 // on such runs, because their windows were made when they were ingested. Settings in files are for all runs, so they need
 // no word.
 func (r *runReader) prepare(run *query.Run) (_ *query.Run, err error) {
-	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "align", "start", "offset", "groups", "unit"} {
+	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "coarsen", "align", "start", "offset", "groups", "unit"} {
 		if from := r.cfg.Origins[name]; (from == config.Variable(name) || from == "--"+name) && !r.hasNoted {
 			r.log.Info("note: " + from + " has no effect on runs in the history: their windows were made when they were ingested; to change them, ingest the files again")
 		}

@@ -36,7 +36,7 @@ var groups = []struct {
 		{"ingest", ingestCommand}, {"runs", runsCommand}, {"label", labelCommand}, {"note", noteCommand}, {"rm", rmCommand},
 		{"compact", compactCommand}, {"check", checkCommand},
 	}},
-	{"Share", []command{{"serve", serveCommand}, {"export", exportCommand}, {"push", pushCommand}, {"setup", setupCommand}, {"kibana", kibanaCommand}}},
+	{"Share", []command{{"serve", serveCommand}, {"export", exportCommand}, {"push", pushCommand}, {"coarsen", coarsenCommand}, {"setup", setupCommand}, {"kibana", kibanaCommand}}},
 	{"The program", []command{{"config", configCommand}, {"version", versionCommand}}},
 	{"", []command{{"fields", fieldsTopic}, {"settings", settingsTopic}}},
 }

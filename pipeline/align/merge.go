@@ -67,6 +67,8 @@ type Options struct {
 	SpreadAll bool            // in-flight weights for all requests, not only those longer than a window
 	Levels    []mapping.Level // in any order; Cluster by default
 	Workers   int             // goroutines; by default one for each CPU
+	// Coarseness is the least coarseness of the bins of windows. Weights and times come from the bins of the rows.
+	Coarseness int
 	// Live says that rows come while fio writes them, and that none begins before an earlier row of its stream, in any
 	// direction. Each window is passed on as soon as it is final, not several at a time. Without in-flight weights that is as
 	// soon as the next row of each stream is known.
@@ -462,6 +464,7 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 		all.latencies = *all.latencies.To(l)
 	}
 	m.rebin(l)
+	all.latencies = *all.latencies.Coarser(m.opt.Coarseness)
 	w := &Window{
 		Key: g.key, Elapsed: at.first * m.opt.Window, Length: (at.last - at.first + 1) * m.opt.Window,
 		Start: at.first * m.opt.Window, End: (at.last + 1) * m.opt.Window, Latencies: &all.latencies,
