@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/fio2es/fio2es/internal/fiotest"
-	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/testcost"
 )
 
@@ -23,28 +20,23 @@ func TestMain(m *testing.M) {
 	if signal.Ignored(os.Interrupt) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
-	testscript.Main(isolated{m}, programs)
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if main := programs[name]; main != nil {
+		main()
+	}
+	os.Exit(isolated(m))
 }
 
-// programs are programs that scripts can run.
+// programs are what this binary is under other names, in the PATH of tests. They end the process.
 var programs = map[string]func(){
 	"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	"generate": func() {
-		if err := fiotest.Generate(os.Args[1:], os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	},
 }
 
 // emptySettings is a settings file without settings.
 var emptySettings string
 
-// isolated runs tests without the user's settings and history.
-type isolated struct{ *testing.M }
-
-// Run implements [testscript.TestingM].
-func (m isolated) Run() int {
+// isolated runs tests without the user's settings and history, and with the programs in PATH.
+func isolated(m *testing.M) int {
 	home, err := os.MkdirTemp("", "fio2es")
 	if err != nil {
 		panic(err)
@@ -57,28 +49,31 @@ func (m isolated) Run() int {
 	if err := os.WriteFile(emptySettings, nil, 0o600); err != nil {
 		panic(err)
 	}
-	return m.M.Run()
+	if err := install(filepath.Join(home, "bin")); err != nil {
+		panic(err)
+	}
+	return m.Run()
 }
 
-// TestScripts runs the scripts in testdata/script: commands and their expected output.
-func TestScripts(t *testing.T) {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+// install makes a folder with the programs, and puts it first in PATH.
+func install(bin string) error {
+	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:           filepath.Join("testdata", "script"),
-		UpdateScripts: golden.Update(),
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("ARCHIVE", filepath.Join(root, "examples", "cbt-archive"))
-			e.Setenv("CORPUS", filepath.Join(root, "testdata", "corpus"))
-			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "data"))
-			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
-			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
-			e.Setenv("HOME", e.WorkDir)
-			e.Setenv("GOGC", "400") // so that hundreds of short commands start faster
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"lines": lines, "exits": exits, "gunzip": gunzip},
-	})
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		return err
+	}
+	for name := range programs {
+		file := filepath.Join(bin, name)
+		if runtime.GOOS == "windows" {
+			file += ".exe"
+		}
+		if os.Link(self, file) != nil { // on another disk
+			if err := os.Symlink(self, file); err != nil {
+				return err
+			}
+		}
+	}
+	return os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
