@@ -327,8 +327,10 @@ func (r *runReader) rest(e *plan.Entry, a *account, d fiolog.Direction, title st
 	logged := of.logged.Total()
 	left := float64(of.measured) - logged
 	switch {
-	case of.stats.Uncounted, of.stats.TotalIOs == 0 && of.logged.IsEmpty():
+	case of.logged.IsEmpty() && (of.stats.Uncounted || of.stats.TotalIOs == 0):
 		return nil
+	case of.stats.Uncounted: // at least this many; its rate has no decimals
+		left = max(math.Floor(of.stats.IOPS)*float64(of.stats.Runtime)/1000-logged, 0)
 	case of.isOutrun:
 		r.problems.skip("%s: its report ends after %d ms and %d requests, its logs have %.0f requests of %d ms: fio was "+
 			"killed or had no room for its last report; the logs count, without the last part of an interval of the job", title,

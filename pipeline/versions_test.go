@@ -155,6 +155,27 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
+// TestUncountedRows: the rate of a report that does not count its requests shows how many its log lacks.
+func TestUncountedRows(t *testing.T) {
+	dir := copyCorpus(t, "fio-2.1.10")
+	for _, c := range []struct{ keep, missing float64 }{{1, 0}, {0.5, 0.5}} {
+		file := filepath.Join(dir, "t_clat.log")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := strings.SplitAfter(string(text), "\n")
+		if err := os.WriteFile(file, []byte(strings.Join(rows[:int(float64(len(rows))*c.keep)], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, res := readRun(t, dir, "t", Options{Levels: []mapping.Level{mapping.Cluster}})
+		all := float64(len(rows))
+		if got := float64(res.Run.Missing.Requests); math.Abs(got-c.missing*all) > 0.02*all {
+			t.Errorf("%v of %v rows: %v requests are missing", c.keep, all, got)
+		}
+	}
+}
+
 // TestUnit reads logs of fio 2, whose latencies are microseconds. Without evidence of that, they are not used.
 func TestUnit(t *testing.T) {
 	const unknown = "nothing says whether its latencies are ns (fio 3) or us (fio 2)"

@@ -32,6 +32,7 @@ type Job struct {
 	GroupID    int
 	Error      int     // errno
 	Members    int     // jobs that it stands for; 0: unknown
+	IsSum      bool    // in normal output: the jobs are of several sections, and Options are those that all have
 	Process    int     // in a text: its id, or the number of the execution in terse output; 0: unknown
 	Elapsed    int64   // s, with setup and ramp time
 	Start      int64   // ms since 1970; since fio 3.36

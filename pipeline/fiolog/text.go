@@ -296,7 +296,7 @@ func (t *texts) endJob() {
 	if h == nil {
 		h = &header{}
 	}
-	j.Options = maps.Clone(h.options)
+	j.Options, j.IsSum = maps.Clone(h.options), h.sections > 1 && j.Members > 1
 	if h.sections == 1 && (!h.several || j.Members > 1) {
 		j.Options["numjobs"] = strconv.Itoa(j.Members)
 	}
@@ -356,7 +356,8 @@ func (t *texts) endReport() {
 		names[j.Name]++
 		processes[jobOf{j.Name, j.Process}] = true
 	}
-	isOf := func(j Job) bool { return processes[jobOf{j.Name, j.Process}] }
+	// A job that waits has no process yet.
+	isOf := func(j Job) bool { return processes[jobOf{j.Name, j.Process}] || j.Process == 0 && names[j.Name] > 0 }
 	if n := len(*all); n > 0 && !t.isNext && !slices.ContainsFunc((*all)[n-1].Jobs, func(j Job) bool { return !isOf(j) }) {
 		t.left += (*all)[n-1].Memory
 		*all = (*all)[:n-1]

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -154,6 +155,11 @@ func TestTextOptions(t *testing.T) {
 			t.Errorf("%s -want +got:\n%s", name, d)
 		}
 	}
+	const header = ": (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth="
+	sum := oneReport(t, "a"+header+"1\nb"+header+"8\nfio-2.8\na: (groupid=0, jobs=2): err= 0: pid=7: Sat Nov 21 03:15:56 2026\n").Jobs[0]
+	if want := map[string]string{"rw": "read", "bs": "4096", "ioengine": "sync"}; !sum.IsSum || !maps.Equal(sum.Options, want) {
+		t.Errorf("sum of sections %v: %v, want %v", sum.IsSum, sum.Options, want)
+	}
 }
 
 // TestTextOfClients: fio --client prints jobs without their hosts, and their sum, which is no job.
@@ -220,6 +226,10 @@ func TestTextReports(t *testing.T) {
 	}
 	const vda, later = ";vda;1;2;3;4;5;6;7;8%", ";vda;9;9;9;9;9;9;9;9%"
 	many := fmt.Sprintf(header+results, 7, 10)
+	of := func(job string, process, n int) string {
+		return strings.Replace(fmt.Sprintf(results, process, n), "a:", job+":", 1)
+	}
+	beside := func(text string) string { return strings.Replace(text, "Run status group 0 (all jobs):\n", "", 1) } // another job follows
 	for _, c := range []struct{ name, text, want, faults string }{
 		{"one", many, "normal a/7=10", ""},
 		{"periodic reports", many + fmt.Sprintf(results, 7, 20), "normal a/7=20", ""},
@@ -246,6 +256,7 @@ func TestTextReports(t *testing.T) {
 		{"terse and normal output", strings.Replace(line("a", 0, 40, 1000, 12000, vda), ";10;2;", ";10;10;", 1) + many, "normal a/7=10", ""},
 		{"terse and normal output of two executions", line("a", 0, 8, 1000, 9, vda) + many, "normal a/7=10, terse a/1=8", ""},
 		{"two executions with a process id, as in containers", many + many, "normal a/7=10, normal a/7=10", ""},
+		{"periodic, of a stage that waited", beside(many) + of("b", 0, 0) + beside(of("a", 7, 10)) + of("b", 8, 20), "normal a/7=10 b/8=20", ""},
 		{"periodic, with a stage more", many + strings.Replace(fmt.Sprintf(results, 7, 10), "Run status group 0 (all jobs):\n", strings.Replace(fmt.Sprintf(results, 8, 20), "a:", "b:", 1), 1), "normal a/7=10 b/8=20", ""},
 		{"terse, periodic, of fio 3.1, where the run time of a stage grows after its end", line("a", 0, 8, 1000, 9, vda) + line("a", 0, 16, 2000, 9, vda) +
 			line("a", 0, 16, 3000, 9, vda) + line("a", 0, 16, 2001, 9, vda), "terse a/1=16", ""},

@@ -363,8 +363,12 @@ func elapsed(rep *fiolog.Report) int64 {
 	return longest * 1000
 }
 
+// Options returns the options of a job of the report.
 func (o *Output) Options(job int) jobOptions {
 	j := &o.Fio.Jobs[job]
+	if j.IsSum {
+		return jobOptions{job: j.Name, global: j.Options, isGroup: true}
+	}
 	return jobOptions{job: j.Name, own: j.Options, global: o.Fio.GlobalOptions}
 }
 

@@ -244,39 +244,71 @@ func (o jobOptions) requestSize() int64 {
 	return same
 }
 
-// completeTerse adds to terse output what the sections of the job file say: options, and with these what its numbers are. fio
-// counts no requests there, but their bytes, and IOPS without decimals, so a size of all requests that fits both gives their
-// number. Sums of several sections stay as they are.
-func (p *planner) completeTerse() {
+// completeText adds to fio's normal and terse output what the sections of the job file say: options, and in terse output with
+// these what its numbers are. fio counts no requests there, but their bytes, and IOPS without decimals, so a size of all
+// requests that fits both gives their number. Sums of several sections stay as they are. So does normal output of which a job
+// is such a sum, or contradicts its section: then the file was changed after the run, or it is another file.
+func (p *planner) completeText() {
 	for _, o := range p.Outputs {
-		for i := range o.Fio.Jobs {
-			j := &o.Fio.Jobs[i]
-			group := slices.IndexFunc(p.groupsOfFile(), func(of []*fioargs.Section) bool {
-				return slices.ContainsFunc(of, func(s *fioargs.Section) bool { return s.Name == j.Name && (len(of) == 1 || !s.IsOn("group_reporting")) })
-			})
-			if o.Fio.Format != fiolog.Terse || group < 0 {
+		if o.Fio.Format == fiolog.JSON {
+			continue
+		}
+		sections := make([]*fioargs.Section, len(o.Fio.Jobs))
+		for i := range sections {
+			sections[i] = p.sectionOf(&o.Fio.Jobs[i])
+		}
+		if o.Fio.Format == fiolog.Normal && slices.Contains(sections, nil) {
+			continue
+		}
+		for i, s := range sections {
+			if s == nil {
 				continue
 			}
-			of := p.groupsOfFile()[group]
-			s := of[slices.IndexFunc(of, func(s *fioargs.Section) bool { return s.Name == j.Name })]
-			j.Options = s.Map()
-			if o.Fio.CallsAllReads() && s.IsOn("unified_rw_reporting") {
-				j.Mixed = new(j.Directions[fiolog.Read])
-				j.Directions = [fiolog.Directions]fiolog.DirectionStats{}
-			}
-			size := uint64(jobOptions{own: j.Options}.requestSize())
-			for _, d := range j.All() {
-				if s.IsOn("lat_percentiles") {
-					d.Lat.Percentiles, d.Lat.PercentileStep = d.Clat.Percentiles, d.Clat.PercentileStep
-					d.Clat.Percentiles = nil
-				}
-				const kib = 1024 // bytes are whole KiB
-				if !d.Uncounted || size == 0 || size%kib > 0 || d.IOBytes%size > 0 || d.IOBytes/size*1000/uint64(d.Runtime) != uint64(d.IOPS) {
-					continue
-				}
-				d.TotalIOs, d.Uncounted = d.IOBytes/size, false
-				d.IOPS = float64(d.TotalIOs) * 1000 / float64(d.Runtime)
+			j, options := &o.Fio.Jobs[i], s.Map()
+			maps.Copy(options, j.Options)
+			if j.Options = options; o.Fio.Format == fiolog.Terse {
+				completeTerse(o.Fio, j, s)
 			}
 		}
+	}
+}
+
+// sectionOf returns the section of the job file that a job of a report is of, or nil if that is not known.
+func (p *planner) sectionOf(j *fiolog.Job) *fioargs.Section {
+	for _, group := range p.groupsOfFile() {
+		i := slices.IndexFunc(group, func(s *fioargs.Section) bool { return s.Name == j.Name })
+		if i < 0 || len(group) > 1 && group[i].IsOn("group_reporting") {
+			continue
+		}
+		printed, inFile := fioargs.Measured(j.Options, false), fioargs.Measured(group[i].Map(), false)
+		for name := range j.Options {
+			isEngine := name == "ioengine" && strings.HasPrefix(inFile[name], "external:") // fio prints its own name
+			if printed[name] != inFile[name] && !isEngine {
+				return nil
+			}
+		}
+		return group[i]
+	}
+	return nil
+}
+
+// completeTerse changes the statistics of a job in terse output to what its section of the job file says that they are.
+func completeTerse(r *fiolog.Report, j *fiolog.Job, section *fioargs.Section) {
+	if r.CallsAllReads() && section.IsOn("unified_rw_reporting") {
+		j.Mixed = new(j.Directions[fiolog.Read])
+		j.Directions = [fiolog.Directions]fiolog.DirectionStats{}
+	}
+	size := uint64(jobOptions{own: j.Options}.requestSize())
+	for _, d := range j.All() {
+		if section.IsOn("lat_percentiles") {
+			d.Lat.Percentiles, d.Lat.PercentileStep = d.Clat.Percentiles, d.Clat.PercentileStep
+			d.Clat.Percentiles = nil
+		}
+		const kib = 1024 // bytes are whole KiB
+		if !d.Uncounted || size == 0 || size%kib > 0 || d.IOBytes%size > 0 || d.IOBytes/size*1000/uint64(d.Runtime) != uint64(d.IOPS) {
+			continue
+		}
+		d.TotalIOs, d.Uncounted = d.IOBytes/size, false
+		d.IOPS = float64(d.TotalIOs) * 1000 / float64(d.Runtime)
 	}
 }

@@ -100,7 +100,7 @@ func TestCompleteTerse(t *testing.T) {
 			IOBytes: 160 << 10, Uncounted: true, Runtime: 2003, IOPS: 19, Clat: fiolog.Latency{Percentiles: []fiolog.Percentile{{Rank: 50}}},
 		}
 		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Fio: r}}}}
-		p.completeTerse()
+		p.completeText()
 		direction, s := "read", &r.Jobs[0].Directions[fiolog.Read]
 		if r.Jobs[0].Mixed != nil {
 			direction, s = "all", r.Jobs[0].Mixed
@@ -111,6 +111,32 @@ func TestCompleteTerse(t *testing.T) {
 		}
 		if got := fmt.Sprintf("%s %d requests, %.3f IOPS, %s %v", direction, s.TotalIOs, s.IOPS, kind, ranks[0].Rank); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestCompleteText: normal output lacks most options, and the section of the job file has them, unless it says something
+// else than what fio printed.
+func TestCompleteText(t *testing.T) {
+	const rest = "\nrw=randread\nbs=4k\nstartdelay=2"
+	for _, c := range []struct{ name, job, want string }{
+		{"the same", "[a]\nioengine=libaio\niodepth=16" + rest, "2"},
+		{"an engine by its file", "[a]\nioengine=external:/opt/libaio.so\niodepth=16" + rest, "2"},
+		{"another depth", "[a]\nioengine=libaio\niodepth=8" + rest, ""},
+		{"the usual depth", "[a]\nioengine=libaio" + rest, ""},
+		{"another job", "[b]\nioengine=libaio\niodepth=16" + rest, ""},
+		{"a group", "[global]\ngroup_reporting\n[a]\nioengine=libaio\niodepth=16" + rest + "\n[b]\nrw=write", ""},
+	} {
+		job, err := fioargs.ReadJobFile(strings.NewReader(c.job+"\n"), "x.fio")
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed := map[string]string{"rw": "randread", "bs": "4096", "ioengine": "libaio", "iodepth": "16"}
+		r := &fiolog.Report{Format: fiolog.Normal, Jobs: []fiolog.Job{{Name: "a", Options: printed}}}
+		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Fio: r}}}}
+		p.completeText()
+		if got := r.Jobs[0].Options; got["startdelay"] != c.want || got["bs"] != "4096" {
+			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 }

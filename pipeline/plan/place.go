@@ -66,11 +66,9 @@ func place(out *Output, entries []*Entry) placement {
 	}
 	ran := time.Duration(elapsed(out.Fio)) * time.Millisecond
 	files := []*source.File{out.File}
-	longest, isOneStage, isGroup := time.Duration(0), isOneStage(entries), false
+	longest, isOneStage, isGroup := longestOf(entries), isOneStage(entries), false
 	for _, e := range entries {
 		isGroup = isGroup || e.isGroup && len(e.parts) == 0
-		ramp, delay, _ := e.waits()
-		longest = max(longest, delay+ramp+e.ranFor())
 		for _, j := range e.Jobs {
 			files = append(files, j.Log.File)
 		}
@@ -146,8 +144,14 @@ func place(out *Output, entries []*Entry) placement {
 	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	switch {
 	case len(p.Starts) == 0:
+		most := ran
+		for _, group := range groups {
+			if ran == 0 { // fio's text does not say how long it ran: at most this long
+				most += longestOf(group)
+			}
+		}
 		for e, m := range side.Starts {
-			m.Start, m.Error = Earlier(m.Start, end.Add(-ran)), max(m.Error, ran)
+			m.Start, m.Error = m.Start.Add(min(longest-most, 0)), max(m.Error, most)
 			p.Starts[e] = m
 		}
 		p.how = "its groups of jobs are shown as if each stage began with fio or when the one before ended"
@@ -158,6 +162,15 @@ func place(out *Output, entries []*Entry) placement {
 		p.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
 	}
 	return p
+}
+
+// longestOf returns how long the longest of some jobs took, with its startdelay and ramp_time.
+func longestOf(entries []*Entry) (longest time.Duration) {
+	for _, e := range entries {
+		ramp, delay, _ := e.waits()
+		longest = max(longest, delay+ramp+e.ranFor())
+	}
+	return longest
 }
 
 // isLate reports whether no job began when fio did, or when its ramp_time or startdelay was over.

@@ -104,6 +104,7 @@ func TestPlace(t *testing.T) {
 		{"wait_for", 7, []section{{ran: 3000, log: 3130}, {ran: 3000, options: waits, log: 30}}, false, nil, []int64{6130, 3030}, clockMtime, true, false},
 		{"wait_for, and nothing says when", 7, []section{{ran: 3000, log: 0}, {ran: 3000, options: waits, log: 0}}, true, nil, []int64{7000, 7000}, clockReport, true, true},
 		{"nothing says it", 60, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}}, true, nil, []int64{60000, 60000}, clockReport, true, true},
+		{"nothing says how long fio ran, as in its text", 0, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, options: delayed("1s"), log: 0}}, true, nil, []int64{8000, 7000}, clockReport, true, true},
 		{"a group failed at once", 8, []section{{ran: 4000, log: 3330}, {group: 1, log: -1}, {group: 2, ran: 3000, log: 30}}, false, nil, []int64{7330, -1, 3030}, clockMtime, true, false},
 		{"logs copied one after another", 8, []section{old(section{ran: 4000, log: 0}), old(section{group: 1, ran: 3000, log: 0})}, false, nil, []int64{7250, 3000}, clockReport, true, false},
 		{"logs copied at once, within a second", 60, []section{{ran: 40000, log: 10}, {group: 1, ran: 3000, log: 5}}, false, nil, []int64{60000, 60000}, clockReport, true, true},

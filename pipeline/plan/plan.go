@@ -19,7 +19,7 @@ import (
 // single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown.
 func New(ev *Evidence, opt Options, problems *Remarks) ([]*Plan, error) {
 	p := &planner{&Plan{Title: opt.Title, Stage: 1, Stages: 1, Run: ev.Run, Config: ev.Config, Outputs: ev.Outputs, opt: opt}, ev, problems}
-	p.completeTerse()
+	p.completeText()
 	jobs, averaged := p.findJobs()
 	p.Entries = p.attribute(jobs)
 	p.choose(jobs, averaged)
