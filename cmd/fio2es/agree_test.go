@@ -13,7 +13,7 @@ import (
 
 // runQuestions are commands about a run, which is X.
 var runQuestions = [][]string{
-	{"percentiles", "X", "--levels", "cluster,host,job"},
+	{"percentiles", "X", "--levels", "cluster,host,section,job"},
 	{"percentiles", "X", "--total", "--levels", "cluster,host,job"},
 	{"percentiles", "X", "--from", "+1s", "--to", "+4500ms", "--direction", "read,write"},
 	{"rank", "X", "--within", "100us,1ms", "--from", "+1500ms"},

@@ -198,7 +198,8 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 		return doc, nil
 	}
 	for _, level := range r.levels() {
-		if !slices.Contains(stored.Levels, level) {
+		isEmpty := level == mapping.Section && len(stored.Sections) == 0 // all its jobs did the same
+		if !slices.Contains(stored.Levels, level) && !isEmpty {
 			add := "cluster,host"
 			if level > mapping.Host {
 				add += "," + level.String()
