@@ -72,7 +72,7 @@ func generated(t testing.TB, spec fiotest.ArchiveSpec, dir string) fiotest.Summa
 }
 
 // allLevels makes documents of all levels.
-const allLevels = "--levels=cluster,host,job"
+const allLevels = "--levels=cluster,host,section,job"
 
 var levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
 
