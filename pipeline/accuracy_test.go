@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
-	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -48,14 +47,6 @@ var accuracyCases = []struct {
 // (testdata/tools). The tools add reads and writes, take times as they like (the better
 // of two readings counts) and drop the end of the run.
 func TestAccuracy(t *testing.T) {
-	table := "| logs | | " + strings.Join(accuracyNames, " | ") + " |\n|---|---|---|---|---|---|---|\n"
-	add := func(logs, who string, errs [][]float64) {
-		table += "| " + logs + " | " + who
-		for _, e := range errs {
-			table += fmt.Sprintf(" | %.2f", median(e))
-		}
-		table += " |\n"
-	}
 	for _, c := range accuracyCases {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join("..", "testdata", "corpus", c.name)
@@ -64,7 +55,6 @@ func TestAccuracy(t *testing.T) {
 			ours := errorsOf(docs, raw)
 			t.Logf("%-22s %s", "median error, percent:", strings.Join(accuracyNames, "    "))
 			report(t, "fio2es", ours)
-			add(c.name, "**fio2es**", ours)
 			for i, name := range accuracyNames {
 				limit := append(c.percentile, c.max)[i]
 				if m := median(ours[i]); m > limit {
@@ -77,7 +67,6 @@ func TestAccuracy(t *testing.T) {
 					continue
 				}
 				report(t, tool, theirs)
-				add("", tool, theirs)
 				for i, name := range accuracyNames {
 					if m, n := median(ours[i]), median(theirs[i]); m > n+0.1 {
 						t.Errorf("%s: median error %.3f %%, %s has %.3f %%", name, m, tool, n)
@@ -87,7 +76,6 @@ func TestAccuracy(t *testing.T) {
 			checkWhole(t, res.Run, raw, c.whole)
 		})
 	}
-	golden.Section(t, filepath.Join("..", "docs", "numbers.md"), "<!-- accuracy -->", "<!-- /accuracy -->", table)
 }
 
 // checkWhole compares the percentiles of the whole run, its tail included.

@@ -111,6 +111,7 @@ func TestBook(t *testing.T) {
 		{"docs/quickstart.md", "fio2es ingest examples/cbt-archive/results/00000000"},
 		{"docs/cbt.md", ""},
 		{"docs/history.md", "fio2es ingest examples/cbt-archive"},
+		{"docs/methods.md", ""},
 	} {
 		t.Run(filepath.Base(c.page), func(t *testing.T) {
 			u := newUser(t)

@@ -31,7 +31,7 @@ var groups = []struct {
 	{"Ask", []command{
 		{"show", showCommand}, {"percentiles", percentilesCommand}, {"rank", rankCommand}, {"heatmap", heatmapCommand}, {"sla", slaCommand}, {"report", reportCommand},
 	}},
-	{"Compare", []command{{"compare", compareCommand}, {"trend", trendCommand}}},
+	{"Compare", []command{{"compare", compareCommand}, {"trend", trendCommand}, {"methods", methodsCommand}}},
 	{"Keep", []command{
 		{"ingest", ingestCommand}, {"runs", runsCommand}, {"label", labelCommand}, {"note", noteCommand}, {"rm", rmCommand},
 		{"compact", compactCommand}, {"check", checkCommand},

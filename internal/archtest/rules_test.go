@@ -137,6 +137,10 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"internal/chart", "internal/compare", "internal/expr", "internal/facts", "internal/heatmap", "internal/table", "internal/term", "internal/trend", "internal/unit", "internal/where", "internal/workload", "mapping"},
 		why: "a matrix needs the documents of runs, not their source or their windows",
 	},
+	"internal/methods": {
+		level: 3, imports: []string{"hist", "mapping", "internal/chart", "internal/table", "internal/unit", "internal/window"},
+		why: "ways to get percentiles are compared on values, whoever read them",
+	},
 	"internal/export": {
 		level: 5, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
 		why: "a format needs windows, not their source",

@@ -88,6 +88,9 @@ func (r *Run) Sections() (list []*Run) {
 	return list
 }
 
+// Stage returns the stage of a run in files, or nil.
+func (r *Run) Stage() *pipeline.Stage { return r.stage }
+
 // levels returns the levels of the windows to be read.
 func (r *Run) levels() []mapping.Level {
 	if r.part {

@@ -1,0 +1,265 @@
+// Package methods compares ways to get percentiles of latency with the exact ones, over one run whose every completion was
+// logged beside its histograms. It does no I/O: completions, rows of histogram logs and the windows of fio2es come in, and
+// a table and a picture come out.
+//
+//	Add      completions  --+--> exact percentiles  --+
+//	                        +--> sketches (sketches)  +--> Compare --> a Row for each method and percentile
+//	AddLog   rows of logs -----> rules of fio's tools +
+//	AddOurs  windows of fio2es -----------------------+
+//
+// A method counts a request where it completed, or in flight: in each window by the share of its life that it spent there.
+// Its errors are from the exact percentiles that count in the same way.
+package methods
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Options say what is compared.
+type Options struct {
+	Percentiles []mapping.Percentile
+	// Window is the length of windows in milliseconds. Shift is how long before the run those of fio2es begin, because they
+	// follow its rows. Those of fio's tools begin with the run.
+	Window, Shift int64
+	SpreadAll     bool // in flight, short requests count in several windows, too, and not only those longer than a window
+	Log           LogBins
+}
+
+// Names of methods that pictures show in colours of their own.
+const (
+	ours       = "fio2es's answer"
+	averaged   = "mean of jobs' percentiles"
+	logPctiles = "fio-histo-log-pctiles"
+	logParser  = "fiologparser_hist"
+)
+
+// Comparison collects the data of one run. The zero value of Options is of no use.
+type Comparison struct {
+	Options
+	requests [directions][]request
+	jobs     [directions][]int // where in requests those of another job begin
+	rows     []row
+	answers  []*answers // of fio2es
+}
+
+const directions = len(mapping.Directions)
+
+// request is a completion. Its time is in milliseconds since the start of the run. Both numbers together, because a run may
+// have millions.
+type request struct {
+	ns         int64
+	timeAndJob int64
+}
+
+const jobBits = 16
+
+func (r request) at() int64 { return r.timeAndJob >> jobBits }
+func (r request) job() int  { return int(r.timeAndJob & (1<<jobBits - 1)) }
+
+// Add adds a completion of a direction of [mapping.Directions] and of a job, which is a number below 65536: its time in
+// milliseconds since the start of the run, and its latency in nanoseconds. Jobs come one after another.
+func (c *Comparison) Add(direction, job int, at, ns int64) {
+	list := &c.requests[direction]
+	if n := len(*list); n == 0 || (*list)[n-1].job() != job {
+		c.jobs[direction] = append(c.jobs[direction], n)
+	}
+	*list = append(*list, request{ns, at<<jobBits | int64(job)})
+}
+
+// AddLog adds a row of a histogram log, as fio wrote it. Times are as for [Comparison.Add].
+func (c *Comparison) AddLog(direction, job int, at int64, layout hist.Layout, bins []hist.Bin) {
+	c.rows = append(c.rows, row{direction: direction, job: job, at: at, layout: layout, bins: slices.Clone(bins)})
+}
+
+// AddOurs adds the answer of fio2es: windows of level Cluster, and the document of the run. took is the time for reading
+// the logs, too.
+func (c *Comparison) AddOurs(inFlight bool, windows []*window.Window, run *mapping.Run, took time.Duration) {
+	a := newAnswers(ours, inFlight, &edges{c.Window, c.Shift, map[place]int64{}})
+	for _, w := range windows {
+		if w.Latency.HasPercentiles() {
+			at := place{slices.Index(mapping.Directions[:], w.Direction), (w.ElapsedMS + c.Shift) / c.Window}
+			if late := w.EndMS() - a.edges.end(at); max(late, -late) <= c.Window/20 { // it follows whole rows
+				a.edges.rows[at] = w.EndMS()
+			}
+			a.windows[at] = c.figures(w.Latency.Figure)
+			for _, b := range w.Counts {
+				a.bytes += sizeOfBin(float64(b.Count))
+			}
+		}
+	}
+	for _, t := range run.ByDirection() {
+		a.whole[slices.Index(mapping.Directions[:], t.Direction)] = c.figures(t.Latency.Figure)
+	}
+	a.took = took
+	c.answers = append(c.answers, a)
+}
+
+// figures returns the wanted percentiles in nanoseconds.
+func (c *Comparison) figures(figure func(name string) (us float64, ok bool)) (list []float64) {
+	for _, p := range c.Percentiles {
+		us, _ := figure(p.Name)
+		list = append(list, us*1e3)
+	}
+	return list
+}
+
+func (c *Comparison) quantiles() (list []float64) {
+	for _, p := range c.Percentiles {
+		list = append(list, p.Quantile)
+	}
+	return list
+}
+
+// answers are the percentiles of one method, in nanoseconds.
+type answers struct {
+	method   string
+	inFlight bool // how it counts, and the exact percentiles, too
+	edges    *edges
+	windows  map[place][]float64
+	whole    [directions][]float64 // of the run; nil without requests
+	bytes    int64                 // kept for all windows
+	took     time.Duration         // for all windows
+}
+
+// place is the number of a window, from 0.
+type place struct {
+	direction int
+	window    int64
+}
+
+func newAnswers(method string, inFlight bool, e *edges) *answers {
+	return &answers{method: method, inFlight: inFlight, edges: e, windows: map[place][]float64{}}
+}
+
+// sort puts the requests of each direction in order of time. Those of a job nearly are, so jobs are merged.
+func (c *Comparison) sort(ctx context.Context) error {
+	byTime := func(a, b request) int { return cmp.Compare(a.timeAndJob, b.timeAndJob) }
+	for d, all := range c.requests {
+		var parts [][]request
+		for i, from := range c.jobs[d] {
+			to := len(all)
+			if i+1 < len(c.jobs[d]) {
+				to = c.jobs[d][i+1]
+			}
+			part := all[from:to]
+			if !slices.IsSortedFunc(part, byTime) {
+				slices.SortStableFunc(part, byTime)
+			}
+			parts = append(parts, part)
+		}
+		for len(parts) > 1 {
+			var merged [][]request
+			for pair := range slices.Chunk(parts, 2) {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				one := pair[0]
+				if len(pair) == 2 {
+					one = merge(pair[0], pair[1])
+				}
+				merged = append(merged, one)
+			}
+			parts = merged
+		}
+		c.jobs[d] = nil
+		if len(parts) == 1 {
+			c.requests[d] = parts[0]
+		}
+	}
+	return nil
+}
+
+// merge merges two sorted lists.
+func merge(a, b []request) []request {
+	all := make([]request, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		from := &a
+		if b[0].timeAndJob < a[0].timeAndJob {
+			from = &b
+		}
+		all, *from = append(all, (*from)[0]), (*from)[1:]
+	}
+	return append(append(all, a...), b...)
+}
+
+// Row is the errors of one method at one percentile, in percent of the exact latency.
+type Row struct {
+	Method     string
+	Counts     string // "completions" or "in flight"
+	Percentile mapping.Percentile
+	Windows    int // that the method has an answer for, of all directions
+	Of         int // windows with requests
+	// Median, P95 and Worst are of the sizes of the errors in windows. Bias is their mean, which is above 0 if the method
+	// says too much. Whole is the error for the whole run, of the direction where it is largest. NaN without windows.
+	Median, P95, Worst, Bias, Whole float64
+	Bytes                           int64         // kept for all windows
+	Took                            time.Duration // for all windows
+
+	sizes []float64 // of the errors in windows, ascending
+}
+
+// compare compares a method with the exact answers for the same windows.
+func (c *Comparison) compare(a, exact *answers) (rows []*Row) {
+	for i, p := range c.Percentiles {
+		r := &Row{Method: a.method, Counts: counts(a.inFlight), Percentile: p, Of: len(exact.windows), Bytes: a.bytes, Took: a.took}
+		for at, want := range exact.windows {
+			if got := a.windows[at]; got != nil {
+				r.sizes = append(r.sizes, percentOff(got[i], want[i]))
+			}
+		}
+		slices.Sort(r.sizes) // before the sum, so that it has always the same last digit
+		sum := 0.0
+		for k, off := range r.sizes {
+			sum, r.sizes[k] = sum+off, math.Abs(off)
+		}
+		slices.Sort(r.sizes)
+		r.Windows = len(r.sizes)
+		r.Median, r.P95, r.Worst = among(r.sizes, 0.5), among(r.sizes, 0.95), among(r.sizes, 1)
+		r.Bias, r.Whole = sum/float64(r.Windows), math.NaN()
+		for d, want := range exact.whole {
+			if want != nil && a.whole[d] != nil {
+				if off := percentOff(a.whole[d][i], want[i]); !(math.Abs(off) <= math.Abs(r.Whole)) {
+					r.Whole = off
+				}
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// counts says how requests count.
+func counts(inFlight bool) string {
+	if inFlight {
+		return "in flight"
+	}
+	return "completions"
+}
+
+func percentOff(got, want float64) float64 {
+	if got == want { // also 0
+		return 0
+	}
+	return 100 * (got - want) / want
+}
+
+// among returns the quantile q of an ascending list, by the rule of numpy, or NaN if it is empty.
+func among(list []float64, q float64) float64 {
+	if len(list) == 0 {
+		return math.NaN()
+	}
+	place := q * float64(len(list)-1)
+	i := int(place)
+	if i+1 == len(list) {
+		return list[i]
+	}
+	return list[i] + (place-float64(i))*(list[i+1]-list[i])
+}
