@@ -58,23 +58,11 @@ To store fewer bins and leave the logs as they are, set coarsen at ingest.`,
 
 // coarsen writes the histogram logs under the paths into a folder.
 func (e *env) coarsen(ctx context.Context, paths []string, folder string, coarseness int) error {
-	isHistogramLog := func(path string) bool {
-		name, isName := fiolog.ParseName(filepath.Base(path))
-		return isName && name.Kind.IsHistogram()
-	}
-	set, err := source.Scan(ctx, paths, source.Options{Stdin: e.stdin, Want: isHistogramLog, Named: true})
+	set, leftOut, err := e.histogramLogs(ctx, paths)
 	if err != nil {
 		return err
 	}
 	defer set.Close()
-	set.Until(ctx)
-	leftOut := len(set.Problems) > 0
-	for _, p := range set.Problems {
-		e.log.Warn(p.Error())
-	}
-	if len(set.Files) == 0 {
-		return pipeline.NoRuns(paths)
-	}
 	rows := 0
 	for _, f := range set.Files {
 		name := filepath.Join(folder, filepath.FromSlash(f.Path))
@@ -139,4 +127,24 @@ func (e *env) coarsenLog(f *source.File, to io.Writer, coarseness int) (rows int
 		}
 		rows++
 	}
+}
+
+// histogramLogs finds the histogram logs under the paths, in their order, and warns of what cannot be read. The set must be
+// closed.
+func (e *env) histogramLogs(ctx context.Context, paths []string) (set *source.Set, leftOut bool, err error) {
+	isWanted := func(path string) bool {
+		name, isName := fiolog.ParseName(filepath.Base(path))
+		return isName && name.Kind.IsHistogram()
+	}
+	if set, err = source.Scan(ctx, paths, source.Options{Stdin: e.stdin, Want: isWanted, Named: true}); err != nil {
+		return nil, false, err
+	}
+	set.Until(ctx)
+	for _, p := range set.Problems {
+		e.log.Warn(p.Error())
+	}
+	if len(set.Files) == 0 {
+		return nil, false, errors.Join(pipeline.NoRuns(paths), set.Close())
+	}
+	return set, len(set.Problems) > 0, nil
 }

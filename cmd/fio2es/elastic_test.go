@@ -84,7 +84,7 @@ var clusterQuestions = [][]string{
 	{"runs", "--format=csv"}, {"runs", "randwrite", "--sort=p99", "--format=csv"}, {"runs", "--where=mode=randrw", "--format=csv"},
 	{"percentiles", "latest", "--format=csv", allLevels}, {"percentiles", exampleStalls, "--format=json", allLevels},
 	{"percentiles", exampleMixed, "--format=csv", "--levels=host"},
-	{"percentiles", "--compat=fiologparser_hist", exampleMixed}, {"rank", "latest", "--within=100us,1ms"},
+	{"rank", "latest", "--within=100us,1ms"},
 	{"rank", exampleMixed, "--within=1ms", "--from=+1s", "--to=+4s", "--format=csv"},
 	{"rank", exampleStalls, "--within=1ms", "--host=hostB", "--format=json"},
 	{"heatmap", exampleMixed}, {"heatmap", exampleStalls, "--host=hostB", "--columns=7", "--format=csv"}, {"compare", exampleMixed, exampleStalls},

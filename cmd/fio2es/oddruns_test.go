@@ -76,7 +76,7 @@ func TestOddRuns(t *testing.T) {
 		for _, more := range [][]string{nil, {"--interval", "2s"}} {
 			for _, command := range [][]string{
 				{"percentiles", id}, {"percentiles", id, "--format", "csv"}, {"percentiles", id, "--total"},
-				{"percentiles", id, "--compat", "fio-histo-log-pctiles"}, {"heatmap", id}, {"heatmap", id, "--format", "svg"}, {"heatmap", id, "--from", "+1s"},
+				{"heatmap", id}, {"heatmap", id, "--format", "svg"}, {"heatmap", id, "--from", "+1s"},
 				{"rank", id, "--within", "1ms"}, {"rank", id, "--within", "1ms", "--to", "+1s"}, {"sla", id, "--rule", "p99 <= 1s", "--rule", "iops > 1 in every window"},
 				{"sla", id, "--rule", "max <= 1s in every window", "--from", "+1s"}, {"export", id, "--as", "hdrlog"}, {"export", id, "--as", "openmetrics"},
 				{"export", id, "--as", "openmetrics", "--windows"}, {"compare", id, "a7"}, {"compare", "a7", id},

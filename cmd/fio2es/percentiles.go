@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -13,8 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/export"
+	"github.com/fio2es/fio2es/internal/compat"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -47,23 +45,23 @@ run. A run that has several directions has one more row for all together.
 --interval joins the stored windows of a run in the history. Settings of how logs are read
 (weighting, source, …) cannot change them.
 
---compat prints the layout of one of fio's own tools, for scripts that read it, with the
-tool's default percentiles, of reads, writes and trims together. The numbers are those of
-fio2es. Logs given by name are read without the report beside them, as the tools do.`,
+--compat answers as one of fio's own tools does, from its options and logs after --, for
+scripts that use it: to the digit, except where the tool fails or loses requests. Logs may
+be compressed. "--compat TOOL -- --help" lists the options.`,
 		Example: `  fio2es percentiles latest
   fio2es percentiles latest --from +30s --to +90s --direction write
   fio2es percentiles last:5 --where 'bs=4k' --total
   fio2es percentiles latest --total --levels host
   fio2es percentiles --interval 10s output.*_clat_hist.*.log.*
   fio2es percentiles --levels host --format csv results/
-  fio2es percentiles --compat fiologparser_hist *_clat_hist*.log`,
+  fio2es percentiles --compat fiologparser_hist -- -i 500 *_clat_hist*.log`,
 		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if tool != "" {
+				return e.compat(cmd, tool, args)
+			}
 			if err := q.Check(); err != nil {
 				return err
-			}
-			if tool != "" {
-				return compat(cmd.Context(), e, args, tool, q, total)
 			}
 			if e.flags.Changed("levels") {
 				if err := setLevels(q, e); err != nil {
@@ -87,8 +85,7 @@ fio2es. Logs given by name are read without the report beside them, as the tools
 	addAnswerFlags(fl, q)
 	addSettings(fl, "levels")
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
-	addChoice(fl, &tool, "compat", "layout of this `tool` of fio, in place of --format",
-		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
+	addChoice(fl, &tool, "compat", "answer as this `tool` of fio, with its options and files after --", compat.Tools)
 	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose; with --levels, of each host or job, too")
 	return cmd
 }
@@ -103,41 +100,6 @@ func setLevels(q *query.Query, e *env) error {
 	}
 	q.Levels = levels
 	return nil
-}
-
-// compat prints runs as one of fio's tools does. It fails if other flags contradict the layout of the tool.
-func compat(ctx context.Context, e *env, args []string, tool string, q *query.Query, total bool) error {
-	switch {
-	case q.String() != "":
-		return usagef("--compat %s prints whole runs, as the tool does: leave out%s", tool, q)
-	case e.flags.Changed("format"):
-		return usagef("--compat %s has its own format: leave out --format", tool)
-	case e.cfg.Method == "fio":
-		return usagef("--compat %s interpolates, as the tool does: leave out the setting method", tool)
-	case total:
-		return usagef("--compat %s has windows only: leave out --total", tool)
-	case e.flags.Changed("levels") && !slices.Equal(e.cfg.Levels, []string{"cluster"}):
-		return usagef("--compat %s adds up all logs: --levels can be cluster only", tool)
-	case e.cfg.Interval == config.Auto:
-		return usagef("--compat %s has windows of one length: --interval cannot be auto", tool)
-	}
-	if e.cfg.Interval == 0 { // the tools' default for all logs
-		e.cfg.Interval = config.Interval(time.Second)
-	}
-	r, c := &runReader{env: e}, export.NewCompat(e.stdout, tool)
-	r.logsAlone = true    // as the tools do
-	all := &query.Query{} // with histograms, because adding up directions needs them
-	return r.answer(ctx, args, all, answer{
-		begin:  func(*query.Run, bool) error { c.Begin(); return nil },
-		window: c.Add,
-		end: func(_ *query.Run, doc *mapping.Run) error {
-			hasRows, err := c.End(doc)
-			if err == nil && !hasRows {
-				err = query.RunError{Err: fmt.Errorf("%s: %s", doc.Run.Name, cmp.Or(query.NoWindows(doc), query.NothingInTime))}
-			}
-			return err
-		},
-	})
 }
 
 // percentiles writes windows as they come, and the run's totals after them.

@@ -91,7 +91,7 @@ func TestNoWindows(t *testing.T) {
 	for _, args := range [][]string{
 		{"heatmap", "latest"}, {"rank", "latest", "--within", "1ms"}, {"rank", "latest", "--within", "1ms", "--from", "+1s"},
 		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"},
-		{"percentiles", "latest", "--compat", "fiologparser_hist"}, {"heatmap", "latest", "--job", "1"},
+		{"heatmap", "latest", "--job", "1"},
 	} {
 		_, errs := on(1, args[0], args[1:]...)
 		expect(t, strings.Join(args, " "), errs, "error: plain: "+why)

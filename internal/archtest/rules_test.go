@@ -62,6 +62,7 @@ var rules = map[string]rule{
 		why: "columns define the contents of a table; it knows formats only",
 	},
 
+	"internal/compat": {level: 2, imports: []string{"hist", "pipeline/fiolog", "pipeline/source"}, why: "fio's tools know logs, not runs"},
 	"pipeline/align": {
 		level: 2, imports: []string{"hist", "mapping", "pipeline/fiolog"}, std: true,
 		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
