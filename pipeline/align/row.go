@@ -38,6 +38,7 @@ type Splitter struct {
 	Stages bool
 
 	interval   int64 // log_hist_msec; 0: unknown, and all rows count as even
+	stalled    int64 // time of the first row of a direction, which shows that the job stalled before; 0: none does
 	directions [fiolog.Directions]clock
 	rows       [3]Row
 	bins       []hist.Bin
@@ -101,19 +102,21 @@ func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []h
 		start = 0
 	case isFirst:
 		// If the first row comes one interval after the job's start, it begins there. A later row has two possible causes. If
-		// its requests are quick, the direction began later. If one request is slow, the direction stalled at once. So no
-		// request is placed in a time without requests.
+		// its requests are quick, the direction began later. If one request is slow, the job stalled at once, and so did a
+		// direction whose first row comes right after that. So no request is placed in a time without requests.
 		start, c.zero = 0, 0
 		if late := time - s.interval; s.interval > 0 && late > 0 {
-			slowest := int64(0) // milliseconds
+			isSlow := false
 			if len(bins) > 0 {
 				low, _ := l.Bounds(int(bins[len(bins)-1].Index))
-				slowest = low / 1e6
+				isSlow = low/1e6 > late-s.interval/5
 			}
 			switch {
 			case late <= s.interval/20:
 				c.zero = late
-			case len(bins) == 0 || slowest <= late-s.interval/5:
+			case isSlow:
+				s.stalled = time
+			case s.stalled == 0 || time-s.stalled > s.interval/20:
 				start, c.zero = late, late
 			}
 		}

@@ -135,6 +135,24 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestSplitStalledDirection: if the job stalled before a direction wrote its first row, this comes late, too, right after the
+// row of the direction with the slow request. It began with the job, nevertheless.
+func TestSplitStalledDirection(t *testing.T) {
+	slow, quick := bins(bin(1, 500), bin(400, 1)), bins(bin(1, 500))
+	for _, c := range []struct {
+		name  string
+		at    int64 // of the first row of the other direction
+		start int64
+	}{{"right after", 1205, 0}, {"later", 1400, 400}} {
+		s := align.NewSplitter(1000)
+		s.Split(1202, fiolog.Read, hist.Fio3(0), slow, 501)
+		rows := s.Split(c.at, fiolog.Write, hist.Fio3(0), quick, 500)
+		if got := rows[0]; got.Start != c.start || got.End > c.start+1000 {
+			t.Errorf("%s: from %d to %d, want from %d", c.name, got.Start, got.End, c.start)
+		}
+	}
+}
+
 // TestLose: after rows that could not be read, the next one covers its own
 // interval, and the clock still counts.
 func TestLose(t *testing.T) {
