@@ -159,6 +159,7 @@ func TestMayWait(t *testing.T) {
 		{"a delay of all", nil, options{"startdelay": "2"}, nil, false},
 		{"a delay of one", options{"startdelay": "2"}, nil, nil, true},
 		{"a ramp of one", options{"ramp_time": "2"}, nil, nil, true},
+		{"one waits for another", nil, nil, []*fioargs.Section{section(""), sectionOf(options{"wait_for": "a"})}, true},
 		{"the same delay in each section", options{"startdelay": "2"}, nil, []*fioargs.Section{section("2"), section("2")}, false},
 		{"a delay of another section", nil, nil, []*fioargs.Section{section("2"), section("")}, true},
 	} {

@@ -396,7 +396,7 @@ func isOneStage(entries []*Entry) bool {
 // mayWait reports whether a section of a group waits longer than another. The job file says this. Without one, the
 // options of the section that the report lists say it.
 func (e *Entry) mayWait(sections []*fioargs.Section) bool {
-	return e.isGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time"}, func(name string) bool {
+	return e.isGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time", "wait_for"}, func(name string) bool {
 		if len(sections) == 0 {
 			_, isOwn := e.own[name]
 			return isOwn
@@ -407,5 +407,5 @@ func (e *Entry) mayWait(sections []*fioargs.Section) bool {
 }
 
 // groupDoubt is the doubt about the places of a group whose sections may have waited.
-const groupDoubt = "%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so " +
+const groupDoubt = "%s: jobs of a group of several sections may have waited (startdelay, ramp_time, wait_for): nothing says when each ran, so " +
 	"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting"
