@@ -23,6 +23,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/memtest"
 )
 
 // attacks are small files that were made to take much: each gives the arguments of a command that reads them in a
@@ -73,6 +74,7 @@ var attacks = []struct {
 		return []string{"percentiles", dir}
 	}, "sparse"},
 	{"gzip in gzip", func(t *testing.T, dir string) []string {
+		memtest.Large(t)
 		inner := strings.Repeat(gzipOf(t, strings.Repeat("0", 64<<20)), 320)
 		put(t, dir, "x_clat_hist.1.log.gz.gz", gzipOf(t, inner))
 		return []string{"percentiles", dir}
@@ -85,6 +87,7 @@ var attacks = []struct {
 		return []string{"percentiles", dir}
 	}, "want a direction"},
 	{"zstd files with large windows", func(t *testing.T, dir string) []string {
+		memtest.Large(t)
 		put(t, dir, "a.tar", tarOfCopies(t, "x_clat_hist.%d.log.zst", 3000, strings.Repeat(wideFrame, 3)))
 		return []string{"percentiles", dir}
 	}, "want a direction"},
@@ -101,6 +104,7 @@ var attacks = []struct {
 		return []string{"percentiles", dir}
 	}, tooMuch},
 	{"zip entries of one content", func(t *testing.T, dir string) []string {
+		memtest.Large(t)
 		var rows strings.Builder
 		for i := range 3000 {
 			rows.WriteString(histRow(1000*(i+1), 1856, 1))
@@ -121,6 +125,7 @@ var attacks = []struct {
 		return []string{"percentiles", "--config", rebuilt(t, dir), "--interval", "1s", dir}
 	}, "start taken from"},
 	{"slow bins, packed", func(t *testing.T, dir string) []string {
+		memtest.Large(t)
 		var rows strings.Builder
 		for i := range 20_000 {
 			rows.WriteString(fmt.Sprintf("%d, 0, 4096", 1000*(i+1)) + strings.Repeat(", 1", 40) + "\n")
@@ -147,6 +152,7 @@ var attacks = []struct {
 		return []string{"runs", "--history", path}
 	}, "cannot be read"},
 	{"1,000 warnings", func(t *testing.T, dir string) []string {
+		memtest.Large(t)
 		put(t, dir, "a.tar", tarOfCopies(t, "%d/x_clat_hist.1.log", 1000, histRow(1000, 29, 1)+"bad\n"))
 		return []string{"percentiles", "--total", "--format", "csv", dir}
 	}, "more like this"},
@@ -160,6 +166,7 @@ var attacks = []struct {
 		return []string{"ingest", "--history", filepath.Join(dir, "h.db"), "--levels", "job", dir}
 	}, "more than 1000 bytes"},
 	{"many YAML files", func(t *testing.T, dir string) []string {
+		memtest.Large(t)
 		text := "cluster:\n"
 		for i := range 4000 {
 			text += fmt.Sprintf(" %d:\n", i)
@@ -173,7 +180,7 @@ var attacks = []struct {
 const tooMuch = "too much for its size"
 
 // TestAttacks runs the program on what was made to exhaust a machine: each ends within 15 s of processor time, 500 MB of
-// memory and 300 MB of disk, with few lines.
+// memory and 300 MB of disk, with few lines. Those that take the most of this run in CI.
 func TestAttacks(t *testing.T) {
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {

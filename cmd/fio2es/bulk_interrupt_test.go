@@ -25,7 +25,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	// Many small runs, and some whose documents are stored in several parts.
 	many, long := filepath.Join(t.TempDir(), "many"), filepath.Join(t.TempDir(), "long")
-	generated(t, fiotest.ArchiveSpec{Runs: 22, Hosts: 2, Jobs: 4, Seconds: 4, Coarseness: 4, Seed: 1}, many)
+	generated(t, fiotest.ArchiveSpec{Runs: 10, Hosts: 2, Jobs: 4, Seconds: 4, Coarseness: 4, Seed: 1}, many)
 	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 4, Seconds: 100, Coarseness: 6, IOPS: 10, Seed: 2}, long)
 	ingest := func(history string) *exec.Cmd {
 		return program(t, "ingest", allLevels, "--threads", "2", "--history", history, many, long)
@@ -38,8 +38,8 @@ func TestInterrupted(t *testing.T) {
 	}
 	took := time.Since(began)
 	want := stored(t, undisturbed)
-	if n := want.runs(); n != 24 {
-		t.Fatalf("%d runs, want 24", n)
+	if n := want.runs(); n != 12 {
+		t.Fatalf("%d runs, want 12", n)
 	}
 	t.Logf("undisturbed: %d documents in %v", len(want), took)
 
@@ -52,7 +52,7 @@ func TestInterrupted(t *testing.T) {
 			var shown []int // number of runs after each stop
 			for ended := false; !ended; {
 				delay := time.Duration(rng.Float64() * 0.6 * float64(took))
-				if time.Since(begun) > 400*time.Millisecond {
+				if time.Since(begun) > 250*time.Millisecond {
 					delay = time.Hour // let the last call complete
 				}
 				ended = stopped(t, ingest(path), signal, delay)

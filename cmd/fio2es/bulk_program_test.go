@@ -18,33 +18,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-const (
-	// programVariable makes the test binary the program itself, including signals.
-	programVariable = "FIO2ES_TEST_PROGRAM"
-
-	// filesVariable limits how many files that program may have open; empty means no limit.
-	filesVariable = "FIO2ES_TEST_FILES"
-)
-
-func init() {
-	if os.Getenv(programVariable) == "" {
-		return
-	}
-	if err := limitFiles(os.Getenv(filesVariable)); err != nil {
-		panic(err)
-	}
-	main()
-}
-
 // program returns the program as a separate process, without the user's settings.
 func program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	check(t, err)
 	home := t.TempDir()
-	cmd := exec.Command(self, args...)
+	cmd := exec.Command("fio2es", args...)
 	cmd.Dir = home
-	cmd.Env = append(os.Environ(), programVariable+"=1", "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home)
 	return cmd
 }
 

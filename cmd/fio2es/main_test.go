@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -15,22 +14,25 @@ import (
 func TestMain(m *testing.M) {
 	// so that golden files are the same for every build
 	release, commit, date = "v0.0.0-test", "0123456789abcdef", "2026-11-22T00:00:00Z"
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if main := programs[name]; main != nil {
+		main()
+	}
 	testcost.Lower()
 	// A shell that starts tests in the background has them ignore this signal, and so the programs that they start.
 	if signal.Ignored(os.Interrupt) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
-	}
-	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
-	if main := programs[name]; main != nil {
-		main()
 	}
 	os.Exit(isolated(m))
 }
 
 // programs are what this binary is under other names, in the PATH of tests. They end the process.
 var programs = map[string]func(){
-	"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	"fio2es": main,
 }
+
+// shellPrograms are more programs in the PATH of tests, as scripts.
+var shellPrograms = map[string]string{}
 
 // emptySettings is a settings file without settings.
 var emptySettings string
@@ -73,6 +75,11 @@ func install(bin string) error {
 			if err := os.Symlink(self, file); err != nil {
 				return err
 			}
+		}
+	}
+	for name, script := range shellPrograms {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
+			return err
 		}
 	}
 	return os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))

@@ -88,8 +88,8 @@ func (w *watchedServer) shownOnce() error {
 }
 
 // TestReplacementInterrupted interrupts ingest and push of runs that the cluster has in another version, at every third
-// of their requests, with FIO2ES_TEST_SCALE=1 at each. Dashboards show at most one version. The next call leaves the cluster as if there had been no
-// interruption.
+// of their requests, with FIO2ES_TEST_SCALE=1 at each. Dashboards show at most one version. The next call leaves the
+// cluster as if there had been no interruption.
 func TestReplacementInterrupted(t *testing.T) {
 	t.Parallel()
 	archive := filepath.Join(t.TempDir(), "lab")

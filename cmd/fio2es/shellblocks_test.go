@@ -11,7 +11,7 @@ import (
 // TestShellBlocks runs the shell blocks of README.md and the quick start that measure, with the fake fio.
 func TestShellBlocks(t *testing.T) {
 	t.Parallel()
-	if programs["fio"] == nil {
+	if shellPrograms["fio"] == "" {
 		t.Skip("no fio that is not real, on this system")
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))

@@ -97,8 +97,8 @@ func answering(t *testing.T, run *mapping.Run) http.Handler {
 	})
 }
 
-// TestInterruptedAtSlowServer: if a server stops answering at every second request (FIO2ES_TEST_SCALE=1: at any), or answers byte by byte, each command
-// ends within a second after Ctrl-C. Time is that of the bubble, so other work of the machine does not count.
+// TestInterruptedAtSlowServer: if a server stops answering at every third request (with FIO2ES_TEST_SCALE=1 at any), or
+// answers byte by byte, each command ends within a second after Ctrl-C. Time is that of the bubble, so other work of the machine does not count.
 func TestInterruptedAtSlowServer(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
@@ -129,7 +129,7 @@ func TestInterruptedAtSlowServer(t *testing.T) {
 			t.Run(fmt.Sprint(c.args[0], " ", len(c.args), " ", drips), func(t *testing.T) {
 				at := 0
 				for interruptedAt(t, one, c.args, at, drips) && at < 30 {
-					at += memtest.Scale(2, 1)
+					at += memtest.Scale(3, 1)
 				}
 				if at < c.least {
 					t.Errorf("it was interrupted at %d requests, want %d", at, c.least)
