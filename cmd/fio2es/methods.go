@@ -114,7 +114,8 @@ func (m *methodsCall) check(args []string) error {
 	return nil
 }
 
-// compare reads the run three times: its histograms, counted in flight and where requests completed, and its completions.
+// compare reads the run three times: its histograms, counted in flight and where requests completed, and its completions, in
+// flight, too, so that the budget covers how often they are counted.
 func (m *methodsCall) compare(ctx context.Context, args []string) error {
 	c := &methods.Comparison{Options: methods.Options{Percentiles: m.percentiles, SpreadAll: m.cfg.InFlight == "all", Log: m.bins}}
 	var title string
@@ -139,7 +140,7 @@ func (m *methodsCall) compare(ctx context.Context, args []string) error {
 	}
 	if err == nil {
 		m.cfg.Interval = config.Interval(time.Duration(c.Window) * time.Millisecond)
-		err = m.read(ctx, args, plan.FromRaw, "completion", func(r *reading) error {
+		err = m.read(ctx, args, plan.FromRaw, "inflight", func(r *reading) error {
 			jobs := r.run.Stage().Jobs
 			return r.run.Stage().Records(ctx, func(j *plan.Job, rec *fiolog.Record) error {
 				c.Add(int(rec.Direction), slices.Index(jobs, j), rec.Time+begins[j.JobKey], rec.Value*plan.Nanoseconds(j.Unit))

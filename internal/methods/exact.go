@@ -101,7 +101,10 @@ func newPerJob() sketch { return &perJob{} }
 
 func (m *perJob) add(p part) {
 	for p.job >= len(m.jobs) {
-		m.jobs = append(m.jobs, &exact{})
+		m.jobs = append(m.jobs, nil)
+	}
+	if m.jobs[p.job] == nil {
+		m.jobs[p.job] = &exact{}
 	}
 	m.jobs[p.job].add(p)
 }
@@ -110,7 +113,7 @@ func (m *perJob) percentiles(qs []float64) []float64 {
 	mean, n := make([]float64, len(qs)), 0.0
 	m.wanted = int64(len(qs))
 	for _, e := range m.jobs {
-		if len(e.ns) == 0 {
+		if e == nil {
 			continue
 		}
 		weight := float64(len(e.ns))
@@ -125,7 +128,7 @@ func (m *perJob) percentiles(qs []float64) []float64 {
 // size is the wanted percentiles and a rate of each job.
 func (m *perJob) size() (bytes int64) {
 	for _, e := range m.jobs {
-		if len(e.ns) > 0 {
+		if e != nil {
 			bytes += 8 * (1 + m.wanted)
 		}
 	}

@@ -2,10 +2,10 @@
 // logged beside its histograms. It does no I/O: completions, rows of histogram logs and the windows of fio2es come in, and
 // a table and a picture come out.
 //
-//	Add      completions  --+--> exact percentiles  --+
-//	                        +--> sketches (sketches)  +--> Compare --> a Row for each method and percentile
-//	AddLog   rows of logs -----> rules of fio's tools +
-//	AddOurs  windows of fio2es -----------------------+
+//	Add      completions  --+--> exact percentiles   --+
+//	                        +--> bins, sketches      --+--> Compare --> a Row for each method and percentile
+//	AddLog   rows of logs -----> rules of fio's tools -+
+//	AddOurs  windows of fio2es ------------------------+
 //
 // A method counts a request where it completed, or in flight: in each window by the share of its life that it spent there.
 // Its errors are from the exact percentiles that count in the same way.
@@ -14,7 +14,6 @@ package methods
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -129,12 +128,6 @@ type answers struct {
 	took     time.Duration         // for all windows
 }
 
-// place is the number of a window, from 0.
-type place struct {
-	direction int
-	window    int64
-}
-
 func newAnswers(method string, inFlight bool, e *edges) *answers {
 	return &answers{method: method, inFlight: inFlight, edges: e, windows: map[place][]float64{}}
 }
@@ -188,78 +181,4 @@ func merge(a, b []request) []request {
 		all, *from = append(all, (*from)[0]), (*from)[1:]
 	}
 	return append(append(all, a...), b...)
-}
-
-// Row is the errors of one method at one percentile, in percent of the exact latency.
-type Row struct {
-	Method     string
-	Counts     string // "completions" or "in flight"
-	Percentile mapping.Percentile
-	Windows    int // that the method has an answer for, of all directions
-	Of         int // windows with requests
-	// Median, P95 and Worst are of the sizes of the errors in windows. Bias is their mean, which is above 0 if the method
-	// says too much. Whole is the error for the whole run, of the direction where it is largest. NaN without windows.
-	Median, P95, Worst, Bias, Whole float64
-	Bytes                           int64         // kept for all windows
-	Took                            time.Duration // for all windows
-
-	sizes []float64 // of the errors in windows, ascending
-}
-
-// compare compares a method with the exact answers for the same windows.
-func (c *Comparison) compare(a, exact *answers) (rows []*Row) {
-	for i, p := range c.Percentiles {
-		r := &Row{Method: a.method, Counts: counts(a.inFlight), Percentile: p, Of: len(exact.windows), Bytes: a.bytes, Took: a.took}
-		for at, want := range exact.windows {
-			if got := a.windows[at]; got != nil {
-				r.sizes = append(r.sizes, percentOff(got[i], want[i]))
-			}
-		}
-		slices.Sort(r.sizes) // before the sum, so that it has always the same last digit
-		sum := 0.0
-		for k, off := range r.sizes {
-			sum, r.sizes[k] = sum+off, math.Abs(off)
-		}
-		slices.Sort(r.sizes)
-		r.Windows = len(r.sizes)
-		r.Median, r.P95, r.Worst = among(r.sizes, 0.5), among(r.sizes, 0.95), among(r.sizes, 1)
-		r.Bias, r.Whole = sum/float64(r.Windows), math.NaN()
-		for d, want := range exact.whole {
-			if want != nil && a.whole[d] != nil {
-				if off := percentOff(a.whole[d][i], want[i]); !(math.Abs(off) <= math.Abs(r.Whole)) {
-					r.Whole = off
-				}
-			}
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
-
-// counts says how requests count.
-func counts(inFlight bool) string {
-	if inFlight {
-		return "in flight"
-	}
-	return "completions"
-}
-
-func percentOff(got, want float64) float64 {
-	if got == want { // also 0
-		return 0
-	}
-	return 100 * (got - want) / want
-}
-
-// among returns the quantile q of an ascending list, by the rule of numpy, or NaN if it is empty.
-func among(list []float64, q float64) float64 {
-	if len(list) == 0 {
-		return math.NaN()
-	}
-	place := q * float64(len(list)-1)
-	i := int(place)
-	if i+1 == len(list) {
-		return list[i]
-	}
-	return list[i] + (place-float64(i))*(list[i+1]-list[i])
 }

@@ -253,7 +253,7 @@ func TestInterrupted(t *testing.T) {
 	c.Add(0, 0, 1, 1)
 	c.Add(0, 1, 1, 1)
 	c.AddLog(0, 0, 1000, hist.Fio3(0), []hist.Bin{{Index: 1, Count: 1}})
-	_, inTools := c.tools(ctx)
+	_, inTools := c.ask(ctx, c.tools()[0], &answers{edges: &edges{length: 1000}, windows: map[place][]float64{{}: nil}})
 	_, inSketch := c.answer(ctx, method{"exact", false, newExact}, &edges{length: c.Window}, true)
 	_, inAll := c.Compare(ctx)
 	for _, err := range []error{inTools, inSketch, inAll} {

@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -18,52 +19,39 @@ type row struct {
 	bins           []hist.Bin
 }
 
-// tool is the rules of one of fio's own tools: how much of a bin of a row counts between start and end (all in
-// milliseconds), and what the percentiles of counts by bin are, in nanoseconds.
+// tool is the rules of one of fio's own tools: the time, in milliseconds, over which it spreads the requests of a bin of a
+// row, and what the percentiles of counts by bin are, in nanoseconds.
 //
 // Both get one direction at a time, although they add directions by default, and rows at the time at which fio2es places
 // them, although they know no clocks of hosts.
 type tool struct {
 	name        string
 	inFlight    bool
-	share       func(r *row, bin int, start, end float64) float64
+	life        func(r *row, bin int) (from, to float64)
 	percentiles func(l hist.Layout, counts, qs []float64) []float64
 }
 
-func (c *Comparison) theTools() []tool {
+func (c *Comparison) tools() []tool {
 	interval := float64(c.Window) // the tool's --interval is the length of windows
 	return []tool{
-		{logPctiles, false, pctilesShare, pctilesPercentiles},
-		{logParser, true, func(r *row, bin int, start, end float64) float64 {
-			// weights: a request begins half an interval and its latency before the row, and ends with it.
-			from := float64(r.at) - interval/2 - binValue(r.layout, bin)/1e6
-			if from >= end || float64(r.at) <= start {
-				return 0
+		// align_histo_log: a row begins at its time, and ends with the next one. The last one ends with the window in which
+		// it begins. So each answer is an interval late, and counts as that of the window before, which the requests are of.
+		{logPctiles, false, func(r *row, _ int) (from, to float64) {
+			from, to = float64(r.at), float64(r.next)
+			if r.next == 0 {
+				to = (math.Floor(from/interval) + 1) * interval
 			}
-			return (min(float64(r.at), end) - max(from, start)) / (float64(r.at) - from)
+			return from - interval, to - interval
+		}, pctilesPercentiles},
+		// process_weighted_interval: a request begins half an interval and its latency before the row, and ends with it.
+		{logParser, true, func(r *row, bin int) (from, to float64) {
+			return float64(r.at) - interval/2 - binValue(r.layout, bin)/1e6, float64(r.at)
 		}, weightedPercentiles},
 	}
 }
 
-// pctilesShare is the rule of align_histo_log: a row begins at its time, and ends with the next one. The last one ends with
-// the window in which it begins. So each answer is an interval late, and counts as that of the window before, which the
-// requests are of.
-func pctilesShare(r *row, _ int, start, end float64) float64 {
-	length := end - start
-	start, end = start+length, end+length
-	from, to := float64(r.at), float64(r.next)
-	if r.next == 0 {
-		to = (math.Floor(from/length) + 1) * length
-	}
-	if to <= from { // the tool takes the first of two rows of one time
-		return 0
-	}
-	return max(min(to, end)-max(from, start), 0) / (to - from)
-}
-
-// tools asks fio's tools. Their windows begin with the run.
-func (c *Comparison) tools(ctx context.Context) (list []*answers, err error) {
-	bytes := int64(0)
+// linkRows sets the time of the next row of each job and direction.
+func (c *Comparison) linkRows() {
 	last := map[[2]int]int{} // by direction and job
 	for i, r := range c.rows {
 		key := [2]int{r.direction, r.job}
@@ -71,60 +59,76 @@ func (c *Comparison) tools(ctx context.Context) (list []*answers, err error) {
 			c.rows[before].next = r.at
 		}
 		last[key] = i
-		bytes += r.size()
 	}
-	byTime := slices.Clone(c.rows)
-	slices.SortStableFunc(byTime, func(a, b row) int { return int(a.at - b.at) })
-	fromStart := &edges{length: c.Window}
-	for _, t := range c.theTools() {
-		a, began := newAnswers(t.name, t.inFlight, fromStart), time.Now()
-		for d := range c.requests {
-			counts := map[int64][]float64{}
-			var whole []float64
-			var layout hist.Layout
-			for _, r := range byTime {
-				if r.direction != d || len(r.bins) == 0 {
-					continue
-				}
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-				if layout = r.layout; whole == nil {
-					whole = make([]float64, layout.Len())
-				}
-				c.spread(counts, t, &r)
-				for _, b := range r.bins {
-					whole[b.Index] += float64(b.Count)
-				}
-			}
-			for w, list := range counts {
-				a.windows[place{d, w}] = t.percentiles(layout, list, c.quantiles())
-			}
-			if whole != nil {
-				a.whole[d] = t.percentiles(layout, whole, c.quantiles())
-			}
-		}
-		a.bytes, a.took = bytes, time.Since(began)
-		list = append(list, a)
-	}
-	return list, nil
 }
 
-// spread adds a row to the counts of each window in which a tool counts it.
-func (c *Comparison) spread(counts map[int64][]float64, t tool, r *row) {
-	for _, b := range r.bins {
-		low, _ := r.layout.Bounds(int(b.Index))
-		first := (r.at - 2*c.Window - min(low/1e6, reach)) / c.Window
-		for w := max(first, 0); w*c.Window < max(r.at, r.next); w++ {
-			start := float64(w * c.Window)
-			if n := float64(b.Count) * t.share(r, int(b.Index), start, start+float64(c.Window)); n > 0 {
-				if counts[w] == nil {
-					counts[w] = make([]float64, r.layout.Len())
+// ask asks a tool for the windows that have exact percentiles, and for the whole run.
+func (c *Comparison) ask(ctx context.Context, t tool, exact *answers) (*answers, error) {
+	type spread struct {
+		*row
+		from, to float64 // of its slowest requests
+	}
+	a, began := newAnswers(t.name, t.inFlight, exact.edges), time.Now()
+	if slices.ContainsFunc(c.rows, func(r row) bool { return r.layout != c.rows[0].layout }) {
+		return a, nil // both fail then
+	}
+	for d := range directions {
+		var rows, open []spread
+		var windows []int64
+		var counts, whole []float64
+		for at := range exact.windows {
+			if at.direction == d {
+				windows = append(windows, at.window)
+			}
+		}
+		slices.Sort(windows)
+		for i := range c.rows {
+			r := &c.rows[i]
+			if r.direction != d || len(r.bins) == 0 {
+				continue
+			}
+			a.bytes += r.size()
+			from, to := t.life(r, int(r.bins[len(r.bins)-1].Index))
+			rows = append(rows, spread{r, from, to})
+			if whole == nil {
+				whole, counts = make([]float64, r.layout.Len()), make([]float64, r.layout.Len())
+			}
+			for _, b := range r.bins {
+				whole[b.Index] += float64(b.Count)
+			}
+		}
+		if whole == nil {
+			continue
+		}
+		layout := rows[0].layout
+		a.whole[d] = t.percentiles(layout, whole, c.quantiles())
+		slices.SortStableFunc(rows, func(a, b spread) int { return cmp.Compare(a.from, b.from) })
+		for _, w := range windows {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			start, end := float64(exact.edges.start(place{d, w})), float64(exact.edges.end(place{d, w}))
+			for len(rows) > 0 && rows[0].from < end {
+				open, rows = append(open, rows[0]), rows[1:]
+			}
+			open = slices.DeleteFunc(open, func(r spread) bool { return r.to <= start })
+			clear(counts)
+			isEmpty := true
+			for _, r := range open {
+				for _, b := range r.bins {
+					from, to := t.life(r.row, int(b.Index))
+					n := float64(b.Count) * share(from, to, start, end)
+					counts[b.Index] += n
+					isEmpty = isEmpty && n == 0
 				}
-				counts[w][b.Index] += n
+			}
+			if !isEmpty {
+				a.windows[place{d, w}] = t.percentiles(layout, counts, c.quantiles())
 			}
 		}
 	}
+	a.took = time.Since(began)
+	return a, nil
 }
 
 // size is the length of the row as text, as fio writes it.

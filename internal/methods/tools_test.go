@@ -42,11 +42,17 @@ func TestTools(t *testing.T) {
 		for job, path := range logs {
 			addLog(t, all, job, path)
 		}
-		list, err := all.tools(t.Context())
+		asked := newAnswers("", false, &edges{length: 1000})
+		for w := range int64(20) {
+			asked.windows[place{0, w}] = []float64{}
+		}
+		all.linkRows()
+		tools := all.tools()
+		i := slices.IndexFunc(tools, func(a tool) bool { return a.name == c.tool })
+		ours, err := all.ask(t.Context(), tools[i], asked)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours := list[slices.IndexFunc(list, func(a *answers) bool { return a.method == c.tool })]
 		recorded, err := os.ReadFile(filepath.Join(root, "tools", c.name+"."+c.tool+".defaults.txt"))
 		if err != nil {
 			t.Fatal(err)
