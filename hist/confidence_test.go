@@ -31,10 +31,10 @@ func TestConfidenceInterval(t *testing.T) {
 				h.AddLatency(int64(rng.ExpFloat64()*1e6), 1)
 			}
 			low, high, ok := h.ConfidenceInterval(c.q, c.confidence)
-			if !ok || low > high {
+			if !ok || low.Value > high.Value {
 				t.Fatalf("%+v: %v … %v, %v", c, low, high, ok)
 			}
-			if low <= truth && truth <= high {
+			if low.Value <= truth && truth <= high.Value {
 				inside++
 			}
 		}
@@ -43,6 +43,34 @@ func TestConfidenceInterval(t *testing.T) {
 		if spread := 3 * math.Sqrt(c.confidence*(1-c.confidence)/float64(asked)); share < c.confidence-spread-0.005 || share > c.confidence+spread+0.03 {
 			t.Errorf("p%g of %d requests: in %.1f %% of intervals of %g %%", c.q*100, c.n, share*100, c.confidence*100)
 		}
+	}
+}
+
+// TestConfidenceIntervalOfBins: if bins are wide and requests many, the requests of both ranks are in one bin, and the edges of
+// the bins have the truth at least as often as the confidence says. What is estimated within the bin may never have it.
+func TestConfidenceIntervalOfBins(t *testing.T) {
+	const samples, n, q, confidence = 100, 20_000, 0.9, 0.95
+	rng := rand.New(rand.NewPCG(5, 6))
+	truth := -math.Log(1-q) * 1e6
+	edges, estimates := 0, 0
+	for range samples {
+		h := hist.New(hist.Fio3(6))
+		for range n {
+			h.AddLatency(int64(rng.ExpFloat64()*1e6), 1)
+		}
+		low, high, ok := h.ConfidenceInterval(q, confidence)
+		if !ok {
+			t.Fatal("no interval")
+		}
+		if low.Low <= truth && truth <= high.High {
+			edges++
+		}
+		if low.Value <= truth && truth <= high.Value {
+			estimates++
+		}
+	}
+	if edges < samples*confidence || estimates > samples/2 {
+		t.Errorf("of %d intervals, %d have the truth by edges and %d by estimates", samples, edges, estimates)
 	}
 }
 
@@ -71,12 +99,12 @@ func TestConfidenceIntervalHolds(t *testing.T) {
 		if !ok {
 			return
 		}
-		if p := h.Percentile(q).Value; p < low || p > high {
+		if p := h.Percentile(q).Value; p < low.Value || p > high.Value {
 			t.Fatalf("%v is not in %v … %v", p, low, high)
 		}
 		h.Merge(h.Clone())
 		h.Merge(h.Clone())
-		if l, h, ok := h.ConfidenceInterval(q, 0.95); !ok || h-l > (high-low)*1.01+1 {
+		if l, h, ok := h.ConfidenceInterval(q, 0.95); !ok || h.Value-l.Value > (high.Value-low.Value)*1.01+1 {
 			t.Fatalf("four times the requests: %v … %v instead of %v … %v", l, h, low, high)
 		}
 	})

@@ -125,7 +125,7 @@ type followWriter struct {
 func newFollowWriter(w io.Writer, format string) *followWriter {
 	f := &followWriter{w: w}
 	if format != table.Text {
-		f.lines = newPercentiles(w, format, "", &query.Query{})
+		f.lines = newPercentiles(w, format, "", 0, &query.Query{})
 	}
 	return f
 }

@@ -30,7 +30,7 @@ func TestLongTable(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	out := &lineCounter{}
 	used := memtest.Measure(t, func() {
-		w := newPercentiles(out, "table", "interpolated", &query.Query{})
+		w := newPercentiles(out, "table", "interpolated", 0, &query.Query{})
 		w.note = func(*query.Run, *mapping.Run) {}
 		check(t, w.begin(&query.Run{Name: "run"}, true))
 		for i := range windows {

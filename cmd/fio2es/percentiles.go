@@ -22,7 +22,7 @@ import (
 )
 
 func percentilesCommand(e *env) *cobra.Command {
-	format, tool, total, q := table.Text, "", false, &query.Query{}
+	format, tool, total, confidence, q := table.Text, "", false, 0.0, &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "percentiles X...",
 		Short: "Percentiles over time, of logs or of a run in the history",
@@ -44,6 +44,12 @@ run. A run that has several directions has one more row for all together.
 
 --interval joins the stored windows of a run in the history. Settings of how logs are read
 (weighting, source, …) cannot change them.
+
+--confidence 0.95 prints the interval of each percentile, too: the window's requests as a
+sample of independent ones (order statistics), down and up to the edges of bins. It is left
+out where there are too few requests: p99 needs some 600, p99.9 some 6,000. Requests of one
+moment are alike, so to tell runs apart use compare. CSV and JSON have p99_low_us and
+p99_high_us.
 
 --compat answers as one of fio's own tools does, from its options and logs after --, for
 scripts that use it: to the digit, except where the tool fails or loses requests. Logs may
@@ -68,7 +74,10 @@ be compressed. "--compat TOOL -- --help" lists the options.`,
 					return err
 				}
 			}
-			r, p := &runReader{env: e}, newPercentiles(e.stdout, format, e.cfg.Method, q)
+			if e.flags.Changed("confidence") && !(confidence >= 0.5 && confidence <= 0.99) {
+				return usagef("--confidence %v: want a number from 0.5 to 0.99", confidence)
+			}
+			r, p := &runReader{env: e}, newPercentiles(e.stdout, format, e.cfg.Method, confidence, q)
 			p.note, p.totalOnly = r.logNoWindows, total
 			a := answer{begin: p.begin, window: p.window, end: p.end}
 			if total && q.WantsAll() { // the run document has the totals of the run, and no others
@@ -77,7 +86,7 @@ be compressed. "--compat TOOL -- --help" lists the options.`,
 					a.window = nil
 				}
 			}
-			q.Light = q.WantsAll() && !p.hasSeries() && e.cfg.Method != "fio" // sums and fio's values need histograms
+			q.Light = q.WantsAll() && !p.hasSeries() && e.cfg.Method != "fio" && confidence == 0 // these need histograms
 			return r.answer(cmd.Context(), args, q, a)
 		},
 	}
@@ -86,6 +95,7 @@ be compressed. "--compat TOOL -- --help" lists the options.`,
 	addSettings(fl, "levels")
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	addChoice(fl, &tool, "compat", "answer as this `tool` of fio, with its options and files after --", compat.Tools)
+	fl.Float64Var(&confidence, "confidence", 0, "also the interval of each percentile with this `confidence`, 0.5 to 0.99")
 	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose; with --levels, of each host or job, too")
 	return cmd
 }
@@ -104,11 +114,13 @@ func setLevels(q *query.Query, e *env) error {
 
 // percentiles writes windows as they come, and the run's totals after them.
 type percentiles struct {
-	to        *table.Writer[*percentileRow]
-	query     *query.Query
-	method    string
-	totalOnly bool
-	note      func(*query.Run, *mapping.Run) // called for a run without windows
+	to     *table.Writer[*percentileRow]
+	query  *query.Query
+	method string
+	// confidence is that of the intervals of percentiles; 0: without them.
+	confidence float64
+	totalOnly  bool
+	note       func(*query.Run, *mapping.Run) // called for a run without windows
 
 	windows int                    // number of windows of the run
 	sum     *window.Sum            // sum of the windows, if the query does not want all of the run
@@ -128,9 +140,9 @@ func (p *percentiles) hasSeries() bool {
 	return p.totalOnly && slices.ContainsFunc(p.query.Levels, func(l mapping.Level) bool { return l > mapping.Cluster })
 }
 
-func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
+func newPercentiles(w io.Writer, format, method string, confidence float64, q *query.Query) *percentiles {
 	cut, drop := []string{"HOST", "SECTION", "JOB"}, []string{"P75", "P90", "MEAN", "P95", unit.ZoneName(), "P50", "MAX"}
-	return &percentiles{to: table.NewNarrow(w, format, percentileColumns(), cut, drop), method: method, query: q}
+	return &percentiles{to: table.NewNarrow(w, format, percentileColumns(confidence > 0), cut, drop), method: method, confidence: confidence, query: q}
 }
 
 // begin begins a run. If there are several, tables name it.
@@ -169,11 +181,21 @@ func (p *percentiles) window(w *window.Window) error {
 
 func (p *percentiles) write(r *percentileRow) error {
 	p.byFio = p.byFio || r.latency.ByFio
-	if p.method == "fio" {
-		if h, err := r.Histogram(); err != nil {
+	if p.method == "fio" || p.confidence > 0 {
+		h, err := r.Histogram()
+		if err != nil {
 			return err
-		} else if h != nil {
+		}
+		if h != nil && p.method == "fio" {
 			r.latency.UseFioMethod(h)
+		}
+		if h != nil && p.confidence > 0 {
+			r.intervals = map[string][2]float64{}
+			for _, of := range mapping.Percentiles {
+				if low, high, ok := h.ConfidenceInterval(of.Quantile, p.confidence); ok {
+					r.intervals[of.Field] = [2]float64{low.Low / 1000, high.High / 1000}
+				}
+			}
 		}
 	}
 	return p.to.Write(r)
@@ -258,6 +280,8 @@ type percentileRow struct {
 	latency facts.Latencies
 	isSum   bool  // a sum of windows
 	lasted  int64 // of a total, in milliseconds
+	// intervals of percentiles in µs by their fields, with --confidence. There is none if requests are too few, or a bound is open.
+	intervals map[string][2]float64
 }
 
 // isTotal reports whether the row is about the whole run.
@@ -292,7 +316,32 @@ func (r *percentileRow) clock() string {
 
 func (r *percentileRow) of() *mapping.RunInfo { return r.Run }
 
-func percentileColumns() []table.Column[*percentileRow] {
+// percentileColumns returns the columns. With intervals, these are beside the percentiles for people, and columns of their own
+// for programs.
+func percentileColumns(withIntervals bool) []table.Column[*percentileRow] {
+	latencies := facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency })
+	var bounds []table.Column[*percentileRow]
+	for _, p := range mapping.Percentiles {
+		if !withIntervals {
+			break
+		}
+		for side, name := range []string{"_low", "_high"} {
+			bounds = append(bounds, table.Column[*percentileRow]{Name: p.Field + name, Unit: "us", Sparse: true, Value: func(r *percentileRow) any {
+				if between, ok := r.intervals[p.Field]; ok {
+					return between[side]
+				}
+				return nil
+			}})
+		}
+		at := slices.IndexFunc(latencies, func(c table.Column[*percentileRow]) bool { return c.Name == p.Field })
+		text := latencies[at].Text
+		latencies[at].Text = func(r *percentileRow) string {
+			if between, ok := r.intervals[p.Field]; ok {
+				return fmt.Sprintf("%s [%s %s]", text(r), unit.Latency(between[0]), unit.Latency(between[1]))
+			}
+			return text(r)
+		}
+	}
 	return slices.Concat(
 		facts.RunColumns((*percentileRow).of),
 		[]table.Column[*percentileRow]{
@@ -317,7 +366,7 @@ func percentileColumns() []table.Column[*percentileRow] {
 				Text:  func(r *percentileRow) string { return unit.Rate(r.KnownIOPS()) },
 			},
 		},
-		table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),
+		table.Hide(latencies, "min", "p99_99"), bounds,
 	)
 }
 

@@ -269,7 +269,7 @@ func (c *Change) limits(h *hist.Histogram, isOpen bool, confidence float64) (isF
 		return false, false
 	}
 	_, high, ok := h.ConfidenceInterval(c.Quantile, confidence)
-	return !ok && high == 0, !ok && !isOpen
+	return !ok && high.Value == 0, !ok && !isOpen
 }
 
 const lastBin = "fio's last bin, which has no upper end"

@@ -52,7 +52,7 @@ var covered = []facts.Metric{facts.IOPS, facts.Mean, metric("p50"), metric("p99"
 // a confidence of 95 %.
 func naiveReach(side []*Series, q float64) float64 {
 	low, high, _ := newPool(side).whole.ConfidenceInterval(q, 0.95)
-	return math.Log(high/low) / 2
+	return math.Log(high.Value/low.Value) / 2
 }
 
 // shareSame returns the share of comparisons without a difference by metric, and the same share if order statistics

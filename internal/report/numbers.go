@@ -82,7 +82,7 @@ func (t *total) isFew(q float64) bool {
 		return false
 	}
 	_, high, ok := t.histogram.ConfidenceInterval(q, sure)
-	return !ok && high == 0 && !t.histogram.Percentile(q).Open
+	return !ok && high.Value == 0 && !t.histogram.Percentile(q).Open
 }
 
 // latencyCell returns a latency with its error bounds, and with a mark if it is a percentile of too few requests.

@@ -149,5 +149,5 @@ func isPrecise(h *hist.Histogram, p Precision) bool {
 		return true
 	}
 	low, high, ok := h.ConfidenceInterval(p.Quantile, 0.95)
-	return ok && (high-low)/2 <= p.Error*h.Percentile(p.Quantile).Value
+	return ok && (high.Value-low.Value)/2 <= p.Error*h.Percentile(p.Quantile).Value
 }
