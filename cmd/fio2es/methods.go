@@ -23,7 +23,7 @@ import (
 )
 
 func methodsCommand(e *env) *cobra.Command {
-	m := &methodsCall{env: e, format: table.Text, bins: methods.LogBins{PerDecade: 100, Lowest: time.Microsecond, Highest: 100 * time.Second}}
+	m := &methodsCall{env: e, format: table.Text, bins: methods.LogBins{PerDecade: 100, Lowest: 100 * time.Nanosecond, Highest: 100 * time.Second}}
 	cmd := &cobra.Command{
 		Use:   "methods PATH...",
 		Short: "How exact ways to get percentiles are, against every completion",

@@ -168,62 +168,53 @@ func (c *Comparison) Compare(ctx context.Context) (rows []*Row, err error) {
 	if err := c.sort(ctx); err != nil {
 		return nil, err
 	}
-	even, fromStart := &edges{length: c.Window, shift: c.Shift}, &edges{length: c.Window}
-	if c.Shift == 0 {
-		fromStart = even
-	}
+	even := &edges{length: c.Window, shift: c.Shift}
 	completed, err := c.answer(ctx, method{"exact", false, newExact}, even, true)
 	if err != nil {
 		return nil, err
 	}
-	c.linkRows()
+	type reference struct {
+		inFlight bool
+		*edges
+	}
+	references := map[reference]*answers{{false, even}: completed}
+	// add asks a method, and compares it with the exact answers for the same windows.
+	add := func(inFlight bool, e *edges, ask func(exact *answers) (*answers, error)) {
+		if err != nil {
+			return
+		}
+		exact, a := references[reference{inFlight, e}], (*answers)(nil)
+		if exact == nil {
+			if exact, err = c.answer(ctx, method{"exact", inFlight, newExact}, e, false); err != nil {
+				return
+			}
+			exact.whole = completed.whole
+			references[reference{inFlight, e}] = exact
+		}
+		if a, err = ask(exact); err == nil && a == exact {
+			rows = append(rows, c.compare(a, completed)...)
+		} else if err == nil {
+			rows = append(rows, c.compare(a, exact)...)
+		}
+	}
+	fromStart := &edges{length: c.Window}
 	for _, inFlight := range []bool{false, true} {
-		exact := completed
-		exactly := func(e *edges) (a *answers, err error) {
-			if a, err = c.answer(ctx, method{"exact", inFlight, newExact}, e, false); err == nil {
-				a.whole = completed.whole
-			}
-			return a, err
-		}
-		if inFlight {
-			if exact, err = exactly(even); err != nil {
-				return nil, err
-			}
-		}
-		rows = append(rows, c.compare(exact, completed)...)
+		add(inFlight, even, func(exact *answers) (*answers, error) { return exact, nil })
 		for _, m := range c.methods() {
 			if m.inFlight == inFlight {
-				a, err := c.answer(ctx, m, even, true)
-				if err != nil {
-					return nil, err
-				}
-				rows = append(rows, c.compare(a, exact)...)
-			}
-		}
-		ofTools := exact
-		if fromStart != even {
-			if ofTools, err = exactly(fromStart); err != nil {
-				return nil, err
+				add(inFlight, even, func(*answers) (*answers, error) { return c.answer(ctx, m, even, true) })
 			}
 		}
 		for _, t := range c.tools() {
 			if t.inFlight == inFlight {
-				a, err := c.ask(ctx, t, ofTools)
-				if err != nil {
-					return nil, err
-				}
-				rows = append(rows, c.compare(a, ofTools)...)
+				add(inFlight, fromStart, func(exact *answers) (*answers, error) { return c.ask(ctx, t, exact) })
 			}
 		}
 		for _, a := range c.answers {
 			if a.inFlight == inFlight {
-				exact, err := exactly(a.edges)
-				if err != nil {
-					return nil, err
-				}
-				rows = append(rows, c.compare(a, exact)...)
+				add(inFlight, a.edges, func(*answers) (*answers, error) { return a, nil })
 			}
 		}
 	}
-	return rows, nil
+	return rows, err
 }

@@ -43,10 +43,11 @@ const (
 // Comparison collects the data of one run. The zero value of Options is of no use.
 type Comparison struct {
 	Options
-	requests [directions][]request
-	jobs     [directions][]int // where in requests those of another job begin
-	rows     []row
-	answers  []*answers // of fio2es
+	jobs     [directions][][]request // as they come: one list for each job
+	requests [directions][]request   // of all jobs, in order of time
+	rows     []row                   // of histogram logs
+	lastRow  map[[2]int]int          // of each direction and job
+	answers  []*answers              // of fio2es
 }
 
 const directions = len(mapping.Directions)
@@ -66,15 +67,24 @@ func (r request) job() int  { return int(r.timeAndJob & (1<<jobBits - 1)) }
 // Add adds a completion of a direction of [mapping.Directions] and of a job, which is a number below 65536: its time in
 // milliseconds since the start of the run, and its latency in nanoseconds. Jobs come one after another.
 func (c *Comparison) Add(direction, job int, at, ns int64) {
-	list := &c.requests[direction]
-	if n := len(*list); n == 0 || (*list)[n-1].job() != job {
-		c.jobs[direction] = append(c.jobs[direction], n)
+	jobs := &c.jobs[direction]
+	if n := len(*jobs); n == 0 || (*jobs)[n-1][0].job() != job {
+		*jobs = append(*jobs, nil)
 	}
-	*list = append(*list, request{ns, at<<jobBits | int64(job)})
+	last := &(*jobs)[len(*jobs)-1]
+	*last = append(*last, request{ns, at<<jobBits | int64(job)})
 }
 
 // AddLog adds a row of a histogram log, as fio wrote it. Times are as for [Comparison.Add].
 func (c *Comparison) AddLog(direction, job int, at int64, layout hist.Layout, bins []hist.Bin) {
+	if c.lastRow == nil {
+		c.lastRow = map[[2]int]int{}
+	}
+	key := [2]int{direction, job}
+	if last, ok := c.lastRow[key]; ok {
+		c.rows[last].next = at
+	}
+	c.lastRow[key] = len(c.rows)
 	c.rows = append(c.rows, row{direction: direction, job: job, at: at, layout: layout, bins: slices.Clone(bins)})
 }
 
@@ -132,39 +142,24 @@ func newAnswers(method string, inFlight bool, e *edges) *answers {
 	return &answers{method: method, inFlight: inFlight, edges: e, windows: map[place][]float64{}}
 }
 
-// sort puts the requests of each direction in order of time. Those of a job nearly are, so jobs are merged.
+// sort puts the requests of each direction in order of time. Those of a job nearly are, so jobs are sorted and merged: the
+// context ends that soon, also with millions of requests.
 func (c *Comparison) sort(ctx context.Context) error {
 	byTime := func(a, b request) int { return cmp.Compare(a.timeAndJob, b.timeAndJob) }
-	for d, all := range c.requests {
-		var parts [][]request
-		for i, from := range c.jobs[d] {
-			to := len(all)
-			if i+1 < len(c.jobs[d]) {
-				to = c.jobs[d][i+1]
+	for d, lists := range c.jobs {
+		for _, list := range lists {
+			if !slices.IsSortedFunc(list, byTime) {
+				slices.SortStableFunc(list, byTime)
 			}
-			part := all[from:to]
-			if !slices.IsSortedFunc(part, byTime) {
-				slices.SortStableFunc(part, byTime)
-			}
-			parts = append(parts, part)
 		}
-		for len(parts) > 1 {
-			var merged [][]request
-			for pair := range slices.Chunk(parts, 2) {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				one := pair[0]
-				if len(pair) == 2 {
-					one = merge(pair[0], pair[1])
-				}
-				merged = append(merged, one)
+		for len(lists) > 1 {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			parts = merged
+			lists = append(lists[2:], merge(lists[0], lists[1]))
 		}
-		c.jobs[d] = nil
-		if len(parts) == 1 {
-			c.requests[d] = parts[0]
+		if c.jobs[d] = nil; len(lists) == 1 {
+			c.requests[d] = lists[0]
 		}
 	}
 	return nil

@@ -50,18 +50,6 @@ func (c *Comparison) tools() []tool {
 	}
 }
 
-// linkRows sets the time of the next row of each job and direction.
-func (c *Comparison) linkRows() {
-	last := map[[2]int]int{} // by direction and job
-	for i, r := range c.rows {
-		key := [2]int{r.direction, r.job}
-		if before, ok := last[key]; ok {
-			c.rows[before].next = r.at
-		}
-		last[key] = i
-	}
-}
-
 // ask asks a tool for the windows that have exact percentiles, and for the whole run.
 func (c *Comparison) ask(ctx context.Context, t tool, exact *answers) (*answers, error) {
 	type spread struct {

@@ -46,7 +46,6 @@ func TestTools(t *testing.T) {
 		for w := range int64(20) {
 			asked.windows[place{0, w}] = []float64{}
 		}
-		all.linkRows()
 		tools := all.tools()
 		i := slices.IndexFunc(tools, func(a tool) bool { return a.name == c.tool })
 		ours, err := all.ask(t.Context(), tools[i], asked)
