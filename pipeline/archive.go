@@ -108,11 +108,10 @@ func (a *Archive) SetHost(host string) {
 	}
 }
 
-// Together merges runs whose logs the user named one by one, unless it is known that they did not run at the same time. With
-// logsAlone it merges these, too, and leaves out the reports that were found beside the logs. Runs from folders and archives do
-// not change. If several jobs of the merged run have the same host, volume and number, the later ones get their prefix as a
+// Together merges runs whose logs the user named one by one, unless it is known that they did not run at the same time. Runs
+// from folders and archives do not change. If several jobs of the merged run have the same host, volume and number, the later ones get their prefix as a
 // volume; logs of one name in several folders get these as hosts. alone means that the user named all files, so no other files are expected.
-func Together(runs []*cbt.Run, logsAlone bool) (together []*cbt.Run, alone bool) {
+func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
 	var loose [][]*cbt.Run
 	var others []*cbt.Run
 	for _, r := range runs {
@@ -120,7 +119,7 @@ func Together(runs []*cbt.Run, logsAlone bool) (together []*cbt.Run, alone bool)
 			others = append(others, r)
 			continue
 		}
-		i := slices.IndexFunc(loose, func(of []*cbt.Run) bool { return logsAlone || slices.ContainsFunc(of, r.MayBeWith) })
+		i := slices.IndexFunc(loose, func(of []*cbt.Run) bool { return slices.ContainsFunc(of, r.MayBeWith) })
 		if i < 0 {
 			i, loose = len(loose), append(loose, nil)
 		}
@@ -163,16 +162,7 @@ func Together(runs []*cbt.Run, logsAlone bool) (together []*cbt.Run, alone bool)
 		}
 		together = append(together, &one)
 	}
-	alone = len(others) == 0
-	together = append(together, others...)
-	if logsAlone {
-		for i, r := range together {
-			one := *r
-			one.Reports = slices.DeleteFunc(slices.Clone(r.Reports), func(f cbt.Report) bool { return f.File.Beside })
-			together[i] = &one
-		}
-	}
-	return together, alone
+	return append(together, others...), len(others) == 0
 }
 
 // haveSameNames reports whether logs of different runs have the same name, such as those in node01/ and node02/.

@@ -78,7 +78,7 @@ func TestTogether(t *testing.T) {
 			[]string{"x .1 y.1", "one/x .1", "two/x .1", "two/y .1"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			runs, loose := Together(openRuns(t, "", c.paths...), false)
+			runs, loose := Together(openRuns(t, "", c.paths...))
 			var got []string
 			for _, r := range runs {
 				line := r.Path
@@ -109,7 +109,7 @@ func TestTogetherOfHosts(t *testing.T) {
 		}
 		paths = append(paths, name)
 	}
-	runs, _ := Together(openRuns(t, "", paths...), false)
+	runs, _ := Together(openRuns(t, "", paths...))
 	if len(runs) != 1 || !slices.Equal(runs[0].HostNames(), []string{"node1", "node2"}) {
 		t.Errorf("%d runs, the first with hosts %q", len(runs), runs[0].HostNames())
 	}
@@ -127,11 +127,8 @@ func TestTogetherAtOneTime(t *testing.T) {
 		}
 		paths = append(paths, name)
 	}
-	if runs, loose := Together(openRuns(t, "", paths...), false); len(runs) != 2 || !loose {
+	if runs, loose := Together(openRuns(t, "", paths...)); len(runs) != 2 || !loose {
 		t.Errorf("%d runs, want 2", len(runs))
-	}
-	if runs, _ := Together(openRuns(t, "", paths...), true); len(runs) != 1 {
-		t.Errorf("%d runs of all, want 1", len(runs))
 	}
 }
 
@@ -151,17 +148,5 @@ func TestLeftoverJob(t *testing.T) {
 	isSaid := func(err error) bool { return strings.Contains(err.Error(), "as if they began together") }
 	if err != nil || !slices.ContainsFunc(result.Skipped, isSaid) {
 		t.Errorf("%v, %q", err, result.Skipped)
-	}
-}
-
-// TestNamedOnly: files beside named logs can be skipped.
-func TestNamedOnly(t *testing.T) {
-	log := filepath.Join("..", "testdata", "corpus", "two-jobs-rw", "out_clat_hist.1.log.gz")
-	runs := openRuns(t, "", log)
-	if len(runs) != 1 || len(runs[0].Reports) != 1 {
-		t.Fatalf("%d runs, want one with a report", len(runs))
-	}
-	if named, _ := Together(runs, true); len(named[0].Reports) != 0 || len(runs[0].Reports) != 1 {
-		t.Errorf("%d reports of the named alone, %d of all", len(named[0].Reports), len(runs[0].Reports))
 	}
 }

@@ -45,7 +45,6 @@ func someRuns(cmd *cobra.Command, args []string) error {
 // runReader is a command that reads runs, from paths or from the history.
 type runReader struct {
 	*env
-	logsAlone bool // leave out reports beside logs that are given by name
 	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
 	skips     bool // an error of one run does not end the answers for the others
 
@@ -298,7 +297,7 @@ func (r *runReader) eachRun(ctx context.Context, inputs []input, do func(run *qu
 			continue
 		}
 		files, err := query.Open(ctx, c.paths, query.FileOptions{
-			Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone, Hosts: c.hosts,
+			Options: r.options(), Stdin: r.stdin, Hosts: c.hosts,
 			Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
 		})
 		if files != nil {

@@ -99,9 +99,6 @@ func (l *logs) rows(f *source.File) iter.Seq2[*fiolog.Record, error] {
 		for {
 			row, err := log.Next()
 			switch {
-			case err == nil && row.NewJob:
-				yield(nil, fmt.Errorf("%s:%d:1: the rows of a second job (per_job_logs=0): the tool reads logs of one job", f.Name(), row.Line))
-				return
 			case err == nil:
 				if !yield(row, nil) {
 					return

@@ -170,16 +170,20 @@ func (t *logparser) weighted(w *bufio.Writer, l *logs, next func() (*fiolog.Reco
 			if err != nil {
 				return err
 			}
-			if more = row != nil; more {
-				rows = append(rows, row)
+			if more = row != nil; !more {
+				break
+			}
+			if start > 0 && float64(row.Time) <= start {
+				return errLate(row)
+			}
+			rows = append(rows, row)
+			if first := float64(rows[0].Time) - t.maxLatency; start == 0 && first > end { // such as times since 1970
+				start = first - math.Mod(first, interval)
+				end = start + interval
 			}
 		}
 		if len(rows) == 0 {
 			break
-		}
-		if first := float64(rows[0].Time) - t.maxLatency; start == 0 && first > end {
-			start = first - math.Mod(first, interval)
-			end = start + interval
 		}
 		sums := map[byte]*logparserSum{}
 		for _, row := range rows {
@@ -203,6 +207,12 @@ func (t *logparser) weighted(w *bufio.Writer, l *logs, next func() (*fiolog.Reco
 		end = start + interval
 	}
 	return nil
+}
+
+// errLate is the error of a row whose intervals were printed already. The tool counts it as negative requests.
+func errLate(row *fiolog.Record) error {
+	return fmt.Errorf("line %d of a log, of %d ms, comes after later ones: it has the rows of several jobs (per_job_logs=0), "+
+		"or --max_latency is too short", row.Line, row.Time)
 }
 
 // add adds the part of a row that falls into an interval.
@@ -241,9 +251,13 @@ func (t *logparser) whole(w *bufio.Writer, l *logs, next func() (*fiolog.Record,
 	const late = 10
 	row, err := next()
 	for row != nil && err == nil {
-		end := ((row.Time+late)/int64(t.interval) + 1) * int64(t.interval)
+		start := (row.Time + late) / int64(t.interval) * int64(t.interval)
+		end := start + int64(t.interval)
 		sums := map[byte]*logparserSum{}
 		for ; row != nil && err == nil && row.Time+late < end; row, err = next() {
+			if row.Time+late < start {
+				return errLate(row)
+			}
 			for _, d := range []byte{'m', "rwt"[row.Direction]} {
 				if sums[d] == nil {
 					sums[d] = &logparserSum{weights: make([]float64, len(t.values))}

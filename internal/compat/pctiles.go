@@ -158,6 +158,9 @@ func (t *pctiles) span(l *logs, f *source.File) (start, end int64, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
+		if row.NewJob {
+			return 0, 0, fmt.Errorf("%s:%d:1: the rows of a second job (per_job_logs=0): the tool reads logs of one job", f.Name(), row.Line)
+		}
 		if n := row.Layout.Len(); n != t.groups<<t.bits {
 			groups, bits := row.Layout.Groups(), 6-row.Layout.Coarseness()
 			version := 3

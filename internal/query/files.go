@@ -26,9 +26,7 @@ type FileOptions struct {
 	pipeline.Options
 	Stdin    io.Reader             // contents of the path "-"
 	Progress func(source.Progress) // called during the search for files; may be nil
-	// LogsAlone leaves out the reports beside logs that are given by name.
-	LogsAlone bool
-	Hosts     []cbt.HostPath // of the paths, if the user says that they are one run
+	Hosts    []cbt.HostPath        // of the paths, if the user says that they are one run
 }
 
 // Open finds the runs under paths: logs, folders, archives, or "-" for stdin. Logs given by name are one run. If
@@ -45,7 +43,7 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	}
 	runs := archive.Runs
 	if opt.Hosts == nil {
-		runs, opt.Alone = pipeline.Together(runs, opt.LogsAlone)
+		runs, opt.Alone = pipeline.Together(runs)
 	}
 	found.executions, found.opt = runs, opt.Options
 	if len(runs) == 0 {
