@@ -200,7 +200,9 @@ func (x *doctorCall) results(ctx context.Context, paths []string) error {
 		return pipeline.NoRuns(paths)
 	}
 	for _, r := range archive.Runs {
-		answers, results, err := doctor.Examine(ctx, r, x.options())
+		opt := x.options()
+		opt.Coarseness = 0 // of what the files have, the setting loses nothing for good
+		answers, results, err := doctor.Examine(ctx, r, opt)
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ type pctiles struct {
 	percentiles                    []float64
 	unit                           string
 	flags                          *pflag.FlagSet
+	layout                         hist.Layout // of all logs
 }
 
 func addPctilesFlags(f *pflag.FlagSet) *pctiles {
@@ -118,7 +119,7 @@ func (t *pctiles) print(w *bufio.Writer, l *logs) error {
 	if count > mostEmpty {
 		return fmt.Errorf("the logs are %d intervals of --time-quantum long: a time in them is damaged, or they have times of different kinds", count)
 	}
-	sums := make([]hist.Histogram, count)
+	sums := make([][]hist.Weight, count)
 	for _, f := range l.files {
 		if err := t.add(l, f, sums, start, (start/1000+count*quantum)*1000); err != nil {
 			return err
@@ -138,14 +139,17 @@ func (t *pctiles) print(w *bufio.Writer, l *logs) error {
 		}
 	}
 	fmt.Fprintf(w, "time (millisec), percentiles in increasing order with values in %s\nmsec-since-start, samples, %s, \n", t.unit, strings.Join(names, ", "))
-	for i := range sums {
-		h := &sums[i]
-		fmt.Fprintf(w, "%8d, %8d, ", int64(i)*quantum*1000, int64(h.Total()))
-		if h.Total() == 0 {
+	for i, sum := range sums {
+		total := 0.0
+		for _, b := range sum {
+			total += b.Count
+		}
+		fmt.Fprintf(w, "%8d, %8d, ", int64(i)*quantum*1000, int64(total))
+		if total == 0 {
 			fmt.Fprintln(w, strings.Repeat(", ", len(t.percentiles)))
 			continue
 		}
-		fmt.Fprintln(w, strings.Join(t.values(h), ", "))
+		fmt.Fprintln(w, strings.Join(t.values(sum, total), ", "))
 	}
 	return nil
 }
@@ -170,6 +174,7 @@ func (t *pctiles) span(l *logs, f *source.File) (start, end int64, err error) {
 			return 0, 0, fmt.Errorf("%w: %s has %d bins in a row, and the options say %d: give --fio-version %d --bucket-groups %d --bucket-bits %d",
 				ErrUsage, f.Name(), n, t.groups<<t.bits, version, groups, bits)
 		}
+		t.layout = row.Layout
 		if len(times) < 2 && last[row.Direction] != row.Time {
 			times = append(times, row.Time)
 		}
@@ -192,7 +197,7 @@ func (t *pctiles) span(l *logs, f *source.File) (start, end int64, err error) {
 
 // add divides the requests of a log among the intervals. As in the tool, a row is at the time after its time, up to the next row of
 // its direction, or to the end.
-func (t *pctiles) add(l *logs, f *source.File, sums []hist.Histogram, start, end int64) error {
+func (t *pctiles) add(l *logs, f *source.File, sums [][]hist.Weight, start, end int64) error {
 	var rows []*fiolog.Record
 	last := [fiolog.Directions]*fiolog.Record{}
 	for row, err := range l.rows(f) {
@@ -209,7 +214,7 @@ func (t *pctiles) add(l *logs, f *source.File, sums []hist.Histogram, start, end
 		last[row.Direction] = row.Clone()
 		rows = append(rows, last[row.Direction])
 	}
-	own := make([]hist.Histogram, len(sums)) // the order of adding decides the last digits
+	own, part := make([][]hist.Weight, len(sums)), []hist.Weight(nil) // the order of adding decides the last digits
 	quantum := int64(t.quantum) * 1000
 	for i, row := range rows {
 		until := end
@@ -222,29 +227,43 @@ func (t *pctiles) add(l *logs, f *source.File, sums []hist.Histogram, start, end
 				from, to := max(start+at*quantum, row.Time), min(start+(at+1)*quantum, until)
 				weight = float64(to-from) / float64(length)
 			}
-			if own[at].IsEmpty() {
-				own[at] = *hist.New(row.Layout)
-			}
+			part = part[:0]
 			for _, b := range row.Bins {
-				own[at].AddAt(int(b.Index), weight*float64(b.Count))
+				part = append(part, hist.Weight{Index: int(b.Index), Count: weight * float64(b.Count)})
 			}
+			own[at] = plus(own[at], part)
 		}
 	}
 	for i := range own {
-		sums[i].Merge(&own[i])
+		sums[i] = plus(sums[i], own[i])
 	}
 	return l.ctx.Err()
 }
 
+// plus adds the weights of bins, which ascend.
+func plus(a, b []hist.Weight) []hist.Weight {
+	sum := make([]hist.Weight, 0, max(len(a), len(b)))
+	for len(a) > 0 && len(b) > 0 {
+		switch first, second := a[0], b[0]; {
+		case first.Index < second.Index:
+			sum, a = append(sum, first), a[1:]
+		case first.Index > second.Index:
+			sum, b = append(sum, second), b[1:]
+		default:
+			sum, a, b = append(sum, hist.Weight{Index: first.Index, Count: first.Count + second.Count}), a[1:], b[1:]
+		}
+	}
+	return append(append(sum, a...), b...)
+}
+
 // values returns the percentiles of an interval: of the bin that exceeds the percentile, the share of its width by which
 // it does.
-func (t *pctiles) values(h *hist.Histogram) (texts []string) {
-	total := h.Total()
+func (t *pctiles) values(bins []hist.Weight, total float64) (texts []string) {
 	const almost = 99.9999 // counts as 100
 	upTo, share, next := 0.0, 0.0, 0
-	for i, n := range h.All() {
-		low, high := h.Layout().Bounds(i)
-		upTo += n
+	for _, b := range bins {
+		low, high := t.layout.Bounds(b.Index)
+		upTo += b.Count
 		before := share
 		share = 100 * upTo / total
 		for ; next < len(t.percentiles); next++ {
