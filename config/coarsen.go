@@ -36,7 +36,7 @@ func ParseCoarseness(text string) (int, error) {
 	}
 	c, ok := hist.CoarsenessFor(bound)
 	if !ok {
-		return 0, fmt.Errorf("%s: fio's finest bins are known to %.2g %%", want, 100*hist.Fio3(0).RelativeError())
+		return 0, fmt.Errorf("%s: fio's finest bins are known to %v %%", want, 100*hist.Fio3(0).RelativeError())
 	}
 	return c, nil
 }
@@ -44,6 +44,6 @@ func ParseCoarseness(text string) (int, error) {
 // Coarsened says what bins of a coarseness mean.
 func Coarsened(coarseness int) string {
 	l := hist.Fio3(coarseness)
-	return fmt.Sprintf("coarseness %d, %d bins for fio's %d: from 64 ns on, latencies are at most %.2g %% from the middles of their bins, "+
-		"and percentiles are off by less than %.2g %%", coarseness, l.Len(), hist.Fio3(0).Len(), 100*l.RelativeError(), 200*l.RelativeError())
+	return fmt.Sprintf("coarseness %d, %d bins for fio's %d: from 64 ns on, latencies are at most %v %% from the middles of their bins, "+
+		"and percentiles are off by less than %v %%", coarseness, l.Len(), hist.Fio3(0).Len(), 100*l.RelativeError(), 200*l.RelativeError())
 }

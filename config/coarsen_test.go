@@ -15,13 +15,13 @@ func TestParseCoarseness(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"7": "from 0 to 6", "-1": "from 0 to 6", "0.05": "such as 5%", "many": "such as 5%", "0 digits": "2 digits", "two digits": "2 digits", "NaN%": "such as 5%",
-		"0.5%": "known to 0.78 %", "3 digits": "known to 0.78 %", "0%": "known to 0.78 %", "-5%": "known to 0.78 %",
+		"0.5%": "known to 0.78125 %", "3 digits": "known to 0.78125 %", "0%": "known to 0.78125 %", "-5%": "known to 0.78125 %",
 	} {
 		if got, err := ParseCoarseness(text); err == nil || got != 0 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %d, %v, want %s", text, got, err, want)
 		}
 	}
-	if text := Coarsened(2); !strings.Contains(text, "464 bins for fio's 1856") || !strings.Contains(text, "3.1 %") || !strings.Contains(text, "6.2 %") {
+	if text := Coarsened(2); !strings.Contains(text, "464 bins for fio's 1856") || !strings.Contains(text, "3.125 %") || !strings.Contains(text, "6.25 %") {
 		t.Error(text)
 	}
 }
