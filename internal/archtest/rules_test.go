@@ -139,7 +139,7 @@ var rules = map[string]rule{
 		why: "a matrix needs the documents of runs, not their source or their windows",
 	},
 	"internal/methods": {
-		level: 3, imports: []string{"hist", "mapping", "internal/chart", "internal/table", "internal/unit", "internal/window"},
+		level: 3, imports: []string{"hist", "mapping", "internal/chart", "internal/compat", "internal/table", "internal/unit", "internal/window"},
 		why: "ways to get percentiles are compared on values, whoever read them",
 	},
 	"internal/export": {

@@ -127,28 +127,47 @@ func (t *logparser) print(w *bufio.Writer, l *logs) error {
 	return t.weighted(w, l, next)
 }
 
-// setLayout sets the value of each bin: the middle between its lower edge and the upper edge of the bin after it, except in the
-// first bins, which are as wide as their distance.
+// setLayout sets the layout of all logs.
 func (t *logparser) setLayout(l hist.Layout) {
 	if t.layout, t.perMS = l, 1e6; l.Unit() == hist.Microseconds {
 		t.perMS = 1e3
 	}
 	for i := range l.Len() {
-		low, high := t.edges(i)
-		t.values = append(t.values, low+(high-low)*0.5)
+		t.values = append(t.values, LogparserValue(l, i))
 	}
 }
 
-// edges returns what the tool takes for the edges of a bin.
-func (t *logparser) edges(i int) (low, high float64) {
+// LogparserValue returns what fiologparser_hist takes for the latency of a bin (plat_idx_to_val_coarse), in the unit of the
+// layout: the middle between its lower edge and the upper edge of the fine bin after it, so a little more than its own middle.
+func LogparserValue(l hist.Layout, bin int) float64 {
+	low, high := logparserEdges(l, bin)
+	return low + (high-low)*0.5
+}
+
+// logparserEdges returns what the tool takes for the edges of a bin.
+func logparserEdges(l hist.Layout, bin int) (low, high float64) {
 	edge := func(fine int, share float64) float64 { // of fio's finest bins: plat_idx_to_val in stat.c
 		if fine < 128 {
 			return float64(fine)
 		}
 		return math.Ldexp(float64(64+fine%64)+share, fine/64-1)
 	}
-	k := t.layout.Coarseness()
-	return edge(i<<k, 0), edge((i+1)<<k, 1)
+	k := l.Coarseness()
+	return edge(bin<<k, 0), edge((bin+1)<<k, 1)
+}
+
+// LogparserPercentiles are those of fiologparser_hist (weighted_percentile): each bin has one value, in the middle of its
+// weight, and between two bins, also empty ones, it is a straight line. Ranks are 0 … 100.
+func LogparserPercentiles(values, weights, ranks []float64) (list []float64) {
+	shares, total, upTo := make([]float64, len(weights)), pairwise(weights), 0.0
+	for i, n := range weights {
+		upTo += n
+		shares[i] = 100 * (upTo - n/2) / total
+	}
+	for _, rank := range ranks {
+		list = append(list, interpolate(rank, shares, values))
+	}
+	return list
 }
 
 // logparserSum is an interval of one direction.
@@ -239,8 +258,8 @@ func (t *logparser) add(sums map[byte]*logparserSum, row *fiolog.Record, start, 
 			sum.samples += b.Count
 		}
 		if len(bins) > 0 {
-			low, _ := t.edges(max(first, int(bins[0].Index)-1))
-			_, high := t.edges(min(len(t.values)-1, int(bins[len(bins)-1].Index)+1))
+			low, _ := logparserEdges(t.layout, max(first, int(bins[0].Index)-1))
+			_, high := logparserEdges(t.layout, min(len(t.values)-1, int(bins[len(bins)-1].Index)+1))
 			sum.low, sum.high = min(sum.low, low), max(sum.high, high)
 		}
 	}
@@ -298,17 +317,14 @@ func (t *logparser) row(w *bufio.Writer, end float64, direction byte, sum *logpa
 		}
 		fmt.Fprintf(w, ", %.*f", t.decimals, v)
 	}
-	total := pairwise(sum.weights)
-	products, shares, upTo := make([]float64, len(sum.weights)), make([]float64, len(sum.weights)), 0.0
+	products := make([]float64, len(sum.weights))
 	for i, n := range sum.weights {
 		products[i] = t.values[i] * n
-		upTo += n
-		shares[i] = 100 * (upTo - n/2) / total
 	}
 	number(sum.low, true)
-	number(pairwise(products)/total, false)
-	for _, rank := range t.ranks {
-		number(interpolate(rank, shares, t.values), false)
+	number(pairwise(products)/pairwise(sum.weights), false)
+	for _, v := range LogparserPercentiles(t.values, sum.weights, t.ranks) {
+		number(v, false)
 	}
 	number(sum.high, true)
 	fmt.Fprintln(w)

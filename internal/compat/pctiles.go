@@ -149,7 +149,7 @@ func (t *pctiles) print(w *bufio.Writer, l *logs) error {
 			fmt.Fprintln(w, strings.Repeat(", ", len(t.percentiles)))
 			continue
 		}
-		fmt.Fprintln(w, strings.Join(t.values(sum, total), ", "))
+		fmt.Fprintln(w, strings.Join(t.values(sum), ", "))
 	}
 	return nil
 }
@@ -256,31 +256,41 @@ func plus(a, b []hist.Weight) []hist.Weight {
 	return append(append(sum, a...), b...)
 }
 
-// values returns the percentiles of an interval: of the bin that exceeds the percentile, the share of its width by which
-// it does.
-func (t *pctiles) values(bins []hist.Weight, total float64) (texts []string) {
+// values returns the percentiles of an interval as texts.
+func (t *pctiles) values(bins []hist.Weight) (texts []string) {
+	for _, v := range PctilesPercentiles(t.layout, bins, t.percentiles) {
+		switch t.unit {
+		case "msec":
+			v /= 1000
+		case "nsec":
+			v *= 1000
+		}
+		texts = append(texts, python(v))
+	}
+	return texts
+}
+
+// PctilesPercentiles are those of fio-histo-log-pctiles (get_pctiles), in microseconds: of the bin that exceeds the
+// percentile, the share of its width by which it does. Ranks are 0 … 100 and ascend, as bins do.
+func PctilesPercentiles(l hist.Layout, bins []hist.Weight, ranks []float64) (list []float64) {
 	const almost = 99.9999 // counts as 100
-	upTo, share, next := 0.0, 0.0, 0
+	total, upTo, share, next := 0.0, 0.0, 0.0, 0
 	for _, b := range bins {
-		low, high := t.layout.Bounds(b.Index)
+		total += b.Count
+	}
+	for _, b := range bins {
+		low, high := l.Bounds(b.Index)
 		upTo += b.Count
 		before := share
 		share = 100 * upTo / total
-		for ; next < len(t.percentiles); next++ {
-			p := t.percentiles[next]
+		for ; next < len(ranks); next++ {
+			p := ranks[next]
 			if !(p == 100 && share >= almost || p < 100 && share > p) {
 				break
 			}
 			from, to := float64(low)/1000, float64(high)/1000
-			v := from + float64((p-before)/(share-before)*(to-from))
-			switch t.unit {
-			case "msec":
-				v /= 1000
-			case "nsec":
-				v *= 1000
-			}
-			texts = append(texts, python(v))
+			list = append(list, from+float64((p-before)/(share-before)*(to-from)))
 		}
 	}
-	return texts
+	return list
 }

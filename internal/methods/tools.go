@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/compat"
 )
 
 // row is a row of a histogram log.
@@ -45,8 +46,8 @@ func (c *Comparison) tools() []tool {
 		}, pctilesPercentiles},
 		// process_weighted_interval: a request begins half an interval and its latency before the row, and ends with it.
 		{logParser, true, func(r *row, bin int) (from, to float64) {
-			return float64(r.at) - interval/2 - binValue(r.layout, bin)/1e6, float64(r.at)
-		}, weightedPercentiles},
+			return float64(r.at) - interval/2 - logparserValue(r.layout, bin)/1e6, float64(r.at)
+		}, logparserPercentiles},
 	}
 }
 
@@ -128,66 +129,34 @@ func (r *row) size() int64 {
 	return bytes
 }
 
-// binValue is plat_idx_to_val_coarse of fiologparser_hist, in nanoseconds: half way from the begin of a bin to the end of
-// the next fine one, so above its middle.
-func binValue(l hist.Layout, bin int) float64 {
-	const fine = 64 // bins of a group
-	value := func(i int, edge float64) float64 {
-		if i < 2*fine {
-			return float64(i)
-		}
-		shift := i/fine - 1
-		return float64(int64(1)<<(shift+6)) + (float64(i%fine)+edge)*float64(int64(1)<<shift)
-	}
-	stride := 1 << l.Coarseness()
-	us := 1.0
+// logparserValue is what fiologparser_hist takes for the latency of a bin, in nanoseconds.
+func logparserValue(l hist.Layout, bin int) float64 {
 	if l.Unit() == hist.Microseconds {
-		us = 1e3
+		return 1e3 * compat.LogparserValue(l, bin)
 	}
-	return us * (value(bin*stride, 0) + value((bin+1)*stride, 1)) / 2
+	return compat.LogparserValue(l, bin)
 }
 
-// weightedPercentiles is weighted_percentile of fiologparser_hist: each bin has one value, in the middle of its count, and
-// between two bins, also empty ones, it is a straight line (numpy.interp).
-func weightedPercentiles(l hist.Layout, counts, qs []float64) (list []float64) {
-	sum := 0.0
-	places := make([]float64, len(counts))
-	for i, n := range counts {
-		places[i], sum = sum+n/2, sum+n
+func logparserPercentiles(l hist.Layout, counts, qs []float64) []float64 {
+	values, ranks := make([]float64, len(counts)), make([]float64, len(qs))
+	for i := range values {
+		values[i] = logparserValue(l, i)
 	}
-	for _, q := range qs {
-		i := 0 // the last one that is not above q
-		for k, place := range places {
-			if place <= q*sum {
-				i = k
-			}
-		}
-		value := binValue(l, i)
-		if i+1 < len(places) && places[i] <= q*sum {
-			value += (q*sum - places[i]) / (places[i+1] - places[i]) * (binValue(l, i+1) - value)
-		}
-		list = append(list, value)
+	for i, q := range qs {
+		ranks[i] = 100 * q
 	}
-	return list
+	return compat.LogparserPercentiles(values, counts, ranks)
 }
 
-// pctilesPercentiles is get_pctiles of fio-histo-log-pctiles: the first bin at whose end the count is above the percentile,
-// and in it a straight line.
 func pctilesPercentiles(l hist.Layout, counts, qs []float64) (list []float64) {
-	sum := 0.0
-	for _, n := range counts {
-		sum += n
-	}
-	for _, q := range qs {
-		before := 0.0
-		for i, n := range counts {
-			if n > 0 && before+n > q*sum {
-				low, high := l.Bounds(i)
-				list = append(list, float64(low)+(q*sum-before)/n*float64(high-low))
-				break
-			}
-			before += n
+	var bins []hist.Weight
+	for i, n := range counts {
+		if n > 0 {
+			bins = append(bins, hist.Weight{Index: i, Count: n})
 		}
+	}
+	for _, q := range qs { // one at a time, because these need not ascend
+		list = append(list, 1e3*compat.PctilesPercentiles(l, bins, []float64{100 * q})[0])
 	}
 	return list
 }
