@@ -255,6 +255,31 @@ func (h *Histogram) AddWeights(l Layout, weights []Weight) {
 	}
 }
 
+// AddBetween adds n requests of which another program's histogram says only that their latencies are in [low, high)
+// nanoseconds, with low < high. Within one bin of h it is exact. Otherwise each bin that overlaps [low, high) gets a whole
+// number of requests in proportion, and h is [Histogram.Rebinned]. The requests of a rank stay in bins that overlap theirs,
+// so an answer of h differs from the truth by no more than from one end of these bins to the other. n is at most
+// [MaxCount].
+func (h *Histogram) AddBetween(low, high float64, n uint64) {
+	whole := func(ns float64) int64 { // the lowest of the whole nanosecond
+		if ns >= math.MaxInt64 {
+			return math.MaxInt64
+		}
+		return int64(max(ns, 0))
+	}
+	first := h.layout.Index(whole(low))
+	last := max(first, h.layout.Index(whole(math.Ceil(high)-1)))
+	h.rebinned = h.rebinned || first < last
+	given := 0.0
+	for j := first; j < last; j++ { // the sum of the shares so far is rounded, so the rest is never negative
+		_, end := h.layout.Bounds(j)
+		upTo := max(given, math.Round(float64(n)*min((float64(end)-low)/(high-low), 1)))
+		h.AddAt(j, upTo-given)
+		given = upTo
+	}
+	h.AddAt(last, float64(n)-given)
+}
+
 // convert adds n requests of bin i of layout l. If the bin lies within one bin of h, all requests are added there.
 // Otherwise they are divided among the bins that overlap it.
 func (h *Histogram) convert(l Layout, i int, n float64) {

@@ -39,7 +39,7 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 // newBins makes. Otherwise it appends the number 0 and returns false.
 func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 	none := []byte{0}
-	l, err := parseLayout(layout)
+	l, err := ParseLayout(layout)
 	if err != nil || len(b.Values) == 0 || len(b.Values) != len(b.Counts) {
 		return none, false
 	}
@@ -82,7 +82,7 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 	if n == 0 {
 		return nil
 	}
-	l, err := parseLayout(d.Latency.Layout)
+	l, err := ParseLayout(d.Latency.Layout)
 	if err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}

@@ -288,7 +288,7 @@ func (lat *Latency) append(b []byte) []byte {
 	if !lat.Bins.IsZero() {
 		b = append(b, `"histogram":{"values":[`...)
 		t, next := &binTable{}, 0 // no texts of an unknown layout
-		if l, err := parseLayout(lat.Layout); err == nil {
+		if l, err := ParseLayout(lat.Layout); err == nil {
 			t = tableOf(l)
 		}
 		for _, v := range lat.Bins.Values {

@@ -66,7 +66,7 @@ func Figures(h *hist.Histogram) Latency {
 	if h.IsEmpty() {
 		return lat
 	}
-	lat.Layout = layoutName(h.Layout())
+	lat.Layout = LayoutName(h.Layout())
 	a := h.Percentiles(quantiles[:]...)
 	for i := range Percentiles {
 		*Percentiles[i].of(&lat) = micros(a[i+1].Value)
@@ -84,7 +84,7 @@ func (lat *Latency) SetBins(l hist.Layout, counts []hist.Bin) {
 	if len(counts) == 0 {
 		return
 	}
-	lat.Layout = layoutName(l)
+	lat.Layout = LayoutName(l)
 	b := Bins{Values: make([]float64, 0, len(counts)), Counts: make([]int64, 0, len(counts))}
 	middles := tableOf(l).middles
 	for _, c := range counts {
@@ -102,7 +102,7 @@ func (lat *Latency) SetBins(l hist.Layout, counts []hist.Bin) {
 // Hist returns the histogram that the bins were made from. It fails with [ErrBins] if the layout is unknown or a
 // value is not a latency.
 func (lat *Latency) Hist() (*hist.Histogram, error) {
-	l, err := parseLayout(lat.Layout)
+	l, err := ParseLayout(lat.Layout)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (lat *Latency) Hist() (*hist.Histogram, error) {
 
 // OpenFrom returns the low edge of the layout's open bin in microseconds. It is infinite if the layout is unknown.
 func (lat *Latency) OpenFrom() float64 {
-	l, err := parseLayout(lat.Layout)
+	l, err := ParseLayout(lat.Layout)
 	if err != nil {
 		return math.Inf(1)
 	}
@@ -157,9 +157,9 @@ func WholeCounts(h *hist.Histogram) []hist.Bin {
 // no meaning.
 func micros(ns float64) float64 { return math.Round(ns) / 1000 }
 
-// layoutName returns the version of fio and the coarseness, "fio3/0". If fio was rebuilt with another number of groups,
+// LayoutName returns the version of fio and the coarseness, "fio3/0". If fio was rebuilt with another number of groups,
 // the name ends in that number, "fio3/0/34".
-func layoutName(l hist.Layout) string {
+func LayoutName(l hist.Layout) string {
 	name := "fio3/"
 	if l.Unit() == hist.Microseconds {
 		name = "fio2/"
@@ -181,15 +181,15 @@ var layouts = sync.OnceValue(func() map[string]hist.Layout {
 				if err != nil {
 					break
 				}
-				all[layoutName(l)] = l
+				all[LayoutName(l)] = l
 			}
 		}
 	}
 	return all
 })
 
-// parseLayout is the inverse of layoutName. It fails with ErrBins.
-func parseLayout(name string) (hist.Layout, error) {
+// ParseLayout is the inverse of [LayoutName]. It fails with [ErrBins].
+func ParseLayout(name string) (hist.Layout, error) {
 	if l, ok := layouts()[name]; ok {
 		return l, nil
 	}
@@ -284,7 +284,7 @@ func (r *Range) Add(lat *Latency) {
 // computed from exact weights. It leaves those that are outside by no more than a bin. It lowers no maximum, and no percentile
 // without a slower request in each part: of a request that several parts share, no part may have enough for its rank.
 func (r *Range) Limit(sum *Latency, n float64) {
-	layout, err := parseLayout(sum.Layout)
+	layout, err := ParseLayout(sum.Layout)
 	if err != nil {
 		return
 	}

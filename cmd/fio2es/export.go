@@ -48,6 +48,14 @@ csv          a line for each window and bin that has requests: its edges, low_ns
              has no end), and the count
 json         the same, an object a line for each window, with arrays
 
+Commands that take X read such files again, of any program: HdrHistogram logs (version 2, also
+of YCSB and HdrHistogram's tools). Their times, hosts, jobs and directions are those
+of the file. A tag of another program is a job, and also a direction if all tags are read,
+write or trim; else --direction read says that all requests are reads. A file that does
+not say in which unit its values are needs --values-in. Bins come into the bins of fio that
+they lie in; where they overlap several, each gets whole requests in proportion, so that
+an answer may be off by the bin of the file and the bins of fio at its ends.
+
 Take percentiles from fio2es, because it knows the bins. "go doc ./internal/export" lists
 the source of each format, and what it loses.`,
 		Example: `  fio2es export latest --as hdrlog -o run.hlog

@@ -76,6 +76,7 @@ func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
 	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
 	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`, by number, or by name in runs with sections: documents of jobs must be there (--levels job at ingest)")
 	f.StringSlice("section", nil, "only these `sections` of a run, each by itself, by the names that fio2es runs lists below it")
+	addChoice(f, new(string), "values-in", "`unit` of latencies in a file of histograms that does not say it, such as of YCSB (us): ns, us, ms or s", []string{"ns", "us", "ms", "s"})
 }
 
 // addPickFlags adds the flags that choose runs of an archive.

@@ -28,7 +28,8 @@ import (
 )
 
 // chooseHelp is the part of a command's help that explains its arguments.
-const chooseHelp = `X is a path, as for ingest (nothing is stored), or names runs in the history:
+const chooseHelp = `X is a path, as for ingest (nothing is stored), or a file of histograms that export or
+another program wrote (fio2es export --help), or names runs in the history:
 an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
 same-as:RUN (all with its settings), execution:RUN or latest-execution (all stages of
 one call of fio). Conditions such as bs=4k iodepth=1 (fio2es help
@@ -296,8 +297,12 @@ func (r *runReader) eachRun(ctx context.Context, inputs []input, do func(run *qu
 		if len(c.paths) == 0 {
 			continue
 		}
+		valuesIn := ""
+		if f := r.flags.Lookup("values-in"); f != nil {
+			valuesIn = f.Value.String()
+		}
 		files, err := query.Open(ctx, c.paths, query.FileOptions{
-			Options: r.options(), Stdin: r.stdin, Hosts: c.hosts,
+			Options: r.options(), Stdin: r.stdin, Hosts: c.hosts, Unit: valuesIn,
 			Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
 		})
 		if files != nil {
@@ -449,6 +454,9 @@ func (e *env) logProblems(archive *pipeline.Archive) (leftOut bool) {
 // logLeft reports files that belong to no run.
 func (e *env) logLeft(archive *pipeline.Archive) {
 	for _, l := range archive.Left {
+		if kind := query.HistogramKind(l.File); kind != "" {
+			l.Reason = "is " + kind + ": percentiles, rank, compare, heatmap, sla, report and export read it, and nothing stores it"
+		}
 		if l.Notable {
 			e.log.Info(alike.And("note: "+l.File.Name()+": "+l.Reason, l.More))
 			continue

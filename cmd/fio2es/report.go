@@ -67,7 +67,7 @@ func addReportFlags(fl *pflag.FlagSet, q *query.Query) {
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)
 	addChoice(choose, new(string), "by", "section: a part for each `section` of a run whose jobs did not all do the same", []string{bySection})
-	for _, name := range []string{"from", "to", "direction", "section", "by"} { // the totals of one host are not known
+	for _, name := range []string{"from", "to", "direction", "section", "by", "values-in"} { // the totals of one host are not known
 		fl.AddFlag(choose.Lookup(name))
 	}
 }

@@ -143,7 +143,7 @@ var rules = map[string]rule{
 		why: "ways to get percentiles are compared on values, whoever read them",
 	},
 	"internal/export": {
-		level: 5, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
+		level: 5, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload", "pipeline/fiolog", "pipeline/source"},
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {
@@ -156,7 +156,7 @@ var rules = map[string]rule{
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 6, imports: []string{"internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		level: 6, imports: []string{"internal/export", "internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {

@@ -1,5 +1,13 @@
-// Package export writes windows and their histograms in formats of other tools. Counts are whole and exact in all
-// formats. This comment lists what each format loses.
+// Package export writes windows and their histograms in formats of other tools, and reads them again ([Read]), also those
+// of other programs. Counts are whole and exact in all formats. This comment lists what each format loses.
+//
+// # Reading
+//
+// What fio2es wrote as an HdrHistogram log comes back into the bins that it was in. Bins of other programs come into fio's
+// finest bins, of a layout that reaches to six days: nanoseconds, or microseconds for values in microseconds. Bins of
+// HdrHistogram with 2 to 5 digits lie within these, so nothing changes but the width. A bin that overlaps several bins
+// of fio is divided in proportion, into whole requests ([hist.Histogram.AddBetween]): then an answer may be off by the
+// bin and the two bins of fio at its ends. No request is lost. All windows of a file are in memory.
 //
 // # HdrHistogram log
 //
@@ -13,8 +21,8 @@
 // bins, the range ends with these.) Slots are 1 ns wide up to 2 µs, and 1/2048 to 1/1024 of the latency above. All
 // requests of a fio bin are in the slot of the bin's middle. This slot lies within the bin in each layout of fio.
 // Readers take one value for all requests of a slot. This adds less than 1 ns, or 1/1024 of the latency if that is
-// more, to the error of the bin's middle, which is 1/128 at coarseness 0. The format loses the edges of bins. So
-// percentiles differ from those of package hist by less than a bin. Requests of the last bin, which is open, are at
+// more, to the error of the bin's middle, which is 1/128 at coarseness 0. The format loses the edges of bins, which a comment
+// of fio2es ("bins fio3/0") keeps. So percentiles of others differ from those of package hist by less than a bin. Requests of the last bin, which is open, are at
 // the middle of its nominal width. A log has one run.
 //
 // # OpenMetrics

@@ -69,18 +69,22 @@ func runs() []exported {
 // writeAll writes runs and closes the writer.
 func writeAll(t *testing.T, w Writer, runs []exported) {
 	t.Helper()
+	if err := writeRuns(w, runs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeRuns(w Writer, runs []exported) error {
 	for i := range runs {
 		err := w.Begin(&runs[i].RunInfo, false)
 		for j := range runs[i].windows {
 			err = errors.Join(err, w.Add(&runs[i].windows[j].Window, runs[i].windows[j].requests))
 		}
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	return w.Close()
 }
 
 func TestCSV(t *testing.T) {

@@ -3,16 +3,18 @@ package export
 import (
 	"bufio"
 	"bytes"
-	"compress/zlib"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"math/bits"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -28,7 +30,9 @@ type HDRLog struct {
 	w     *bufio.Writer
 	start time.Time // times in the log count from here
 	begun bool
-	enc   hdrEncoder
+
+	layout    hist.Layout             // of the histograms since the last line that names it
+	histogram *hdrhistogram.Histogram // of that layout, to encode with
 }
 
 // NewHDRLog returns a writer of a log to w. At a second run it fails with [ErrOneRun].
@@ -53,11 +57,18 @@ func (l *HDRLog) Begin(run *mapping.RunInfo, _ bool) error {
 // Add writes the line of a window: its tag, its start and its length in seconds, the highest latency in
 // milliseconds, and the histogram.
 func (l *HDRLog) Add(w *window.Window, requests *hist.Histogram) error {
-	text, highest, err := l.enc.encode(requests)
+	if layout := requests.Layout(); l.histogram == nil || l.layout != layout {
+		l.layout, l.histogram = layout, hdrhistogram.New(1, hdrHighest(layout), hdrDigits)
+		fmt.Fprintf(l.w, "#[fio2es: bins %s]\n", mapping.LayoutName(layout))
+	}
+	if err := recordHDR(l.histogram, requests); err != nil {
+		return err
+	}
+	text, err := l.histogram.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(l.w, "Tag=%s,%.3f,%.3f,%.3f,", hdrTag(w), w.Start.Sub(l.start).Seconds(), w.Length().Seconds(), float64(highest)/1e6)
+	fmt.Fprintf(l.w, "Tag=%s,%.3f,%.3f,%.3f,", hdrTag(w), w.Start.Sub(l.start).Seconds(), w.Length().Seconds(), float64(l.histogram.Max())/1e6)
 	l.w.Write(text)
 	return l.w.WriteByte('\n')
 }
@@ -68,7 +79,7 @@ func (l *HDRLog) Close() error { return l.w.Flush() }
 // hdrTag returns the tag of windows of one host, job and direction.
 func hdrTag(w *window.Window) string {
 	var tag strings.Builder
-	for _, name := range []string{w.Host, w.Job} {
+	for i, name := range []string{w.Host, w.Job} {
 		for _, c := range []byte(name) {
 			if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~:+@", c) >= 0 {
 				tag.WriteByte(c)
@@ -76,7 +87,7 @@ func hdrTag(w *window.Window) string {
 				fmt.Fprintf(&tag, "%%%02X", c)
 			}
 		}
-		if name != "" {
+		if name != "" || i == 0 && w.Job != "" { // the job is the second of three
 			tag.WriteByte('/')
 		}
 	}
@@ -84,90 +95,232 @@ func hdrTag(w *window.Window) string {
 	return tag.String()
 }
 
-// Cookies of HdrHistogram's encodings, version 2. 0x10 says that counts have a variable length. Readers ignore it,
-// but with it base64 begins with HISTFAAA as in other implementations.
-const (
-	hdrCookie           = 0x1c849303 | 0x10
-	hdrCompressedCookie = 0x1c849304 | 0x10
-
-	hdrDigits = 3
-	hdrLowest = 1
-
-	hdrHalfBits = 10 // 3 digits need 2048 slots for the first values, and half as many for each further power of two
-)
+const hdrDigits = 3
 
 // hdrHighest returns the highest value of histograms with a layout, in nanoseconds: the end of its last bin, but at
 // least that of released versions of fio.
-func hdrHighest(l hist.Layout) uint64 { return uint64(max(l.Reach(), 1<<34)) - 1 }
+func hdrHighest(l hist.Layout) int64 { return max(l.Reach()-1, 1<<34-1) }
 
-// hdrSlot returns the slot of a value, and hdrBounds the lowest and the highest value of a slot. Each of the first
-// 2048 slots has one value. Each further 1024 slots are twice as wide as those before.
-func hdrSlot(v uint64) int {
-	shift := max(bits.Len64(v)-1-hdrHalfBits, 0)
-	return shift<<hdrHalfBits + int(v>>shift)
-}
-
-func hdrBounds(slot int) (low, high uint64) {
-	shift := max(slot>>hdrHalfBits-1, 0)
-	low = uint64(slot-shift<<hdrHalfBits) << shift
-	return low, low + 1<<shift - 1
-}
-
-// hdrEncoder encodes histograms. It reuses its memory.
-type hdrEncoder struct {
-	plain, text []byte
-	packed      bytes.Buffer
-	deflate     *zlib.Writer
-}
-
-// encode returns the compressed histogram in base64, which is valid until the next call, and its highest value.
-func (e *hdrEncoder) encode(h *hist.Histogram) (text []byte, highest uint64, err error) {
-	e.plain, highest = appendHDR(e.plain[:0], h)
-	e.packed.Reset()
-	e.packed.Write(make([]byte, 8))
-	if e.deflate == nil {
-		e.deflate = zlib.NewWriter(&e.packed)
-	} else {
-		e.deflate.Reset(&e.packed)
-	}
-	_, err = e.deflate.Write(e.plain)
-	if err := errors.Join(err, e.deflate.Close()); err != nil {
-		return nil, 0, err
-	}
-	packed := e.packed.Bytes()
-	binary.BigEndian.PutUint32(packed, hdrCompressedCookie)
-	binary.BigEndian.PutUint32(packed[4:], uint32(len(packed)-8))
-	e.text = base64.StdEncoding.AppendEncode(e.text[:0], packed)
-	return e.text, highest, nil
-}
-
-// appendHDR appends the histogram without compression: a header, and the counts of all slots up to the last one that
-// is not empty.
-func appendHDR(dst []byte, h *hist.Histogram) (_ []byte, highest uint64) {
-	order := binary.BigEndian
-	dst = order.AppendUint32(dst, hdrCookie)
-	dst = order.AppendUint32(dst, 0) // length of the counts, set below
-	dst = order.AppendUint32(dst, 0) // offset of the first slot
-	dst = order.AppendUint32(dst, hdrDigits)
-	dst = order.AppendUint64(dst, hdrLowest)
-	dst = order.AppendUint64(dst, hdrHighest(h.Layout()))
-	dst = order.AppendUint64(dst, math.Float64bits(1)) // factor for values
-	head, next := len(dst), 0
-	layout := h.Layout()
-	for i, n := range h.All() {
-		count := int64(math.Round(n))
-		if count == 0 {
-			continue
+// recordHDR replaces the values of to by the middles of bins.
+func recordHDR(to *hdrhistogram.Histogram, requests *hist.Histogram) error {
+	to.Reset()
+	layout := requests.Layout()
+	for i, n := range requests.All() {
+		if err := to.RecordValues(int64(layout.Middle(i)), int64(math.Round(n))); err != nil {
+			return err
 		}
-		slot := hdrSlot(uint64(layout.Middle(i)))
-		if zeros := slot - next; zeros > 0 { // a run of zeros is written as its length, negative
-			dst = binary.AppendVarint(dst, -int64(zeros))
-		}
-		// HdrHistogram's ninth byte differs from Go's varints. hist.MaxCount needs at most eight bytes.
-		dst = binary.AppendVarint(dst, count)
-		next = slot + 1
-		_, highest = hdrBounds(slot)
 	}
-	order.PutUint32(dst[4:], uint32(len(dst)-head))
-	return dst, highest
+	return nil
+}
+
+// hdrReader has what the comments of an HdrHistogram log say.
+type hdrReader struct {
+	*collector
+	to      *Run
+	isOurs  bool        // tags are those of hdrTag, and values are nanoseconds
+	layout  hist.Layout // of what fio2es wrote
+	tag     string      // of lines without one, by a comment of YCSB
+	zero    time.Time   // when times count from; the first line decides if no comment says it
+	hasZero bool
+	start   float64 // seconds since 1970; 0: not known
+}
+
+// isHDRLog reports whether a text begins like an HdrHistogram log, or like the payload of one of its lines.
+func isHDRLog(head []byte) bool {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	for _, begin := range []string{"#[", `"StartTimestamp"`, "Tag=", "HIST"} {
+		if bytes.HasPrefix(line, []byte(begin)) {
+			return true
+		}
+	}
+	fields := bytes.Split(line, []byte(","))
+	return len(fields) == 4 && bytes.HasPrefix(fields[3], []byte("HIST"))
+}
+
+// longestLine is the longest line that is read. A payload with all counts of 5 digits is shorter.
+const longestLine = 64 << 20
+
+// readHDRLog reads an HdrHistogram log, or payloads alone.
+func readHDRLog(c *collector, in io.Reader) error {
+	r := &hdrReader{collector: c, to: c.run(mapping.RunInfo{Name: filepath.Base(c.file)})}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		c.line++
+		line := strings.TrimSuffix(lines.Text(), "\r")
+		var err error
+		switch {
+		case line == "" || strings.HasPrefix(line, `"StartTimestamp"`):
+		case line[0] == '#':
+			err = r.comment(line)
+		default:
+			err = r.interval(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.line++; errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return c.bad(1, "a line of more than 64 MB", "a histogram")
+	}
+	return lines.Err()
+}
+
+// comment reads a comment line.
+func (r *hdrReader) comment(line string) (err error) {
+	text := strings.Trim(line, "#[] ")
+	seconds := func(name string) (s float64, ok bool) {
+		rest, ok := strings.CutPrefix(text, name)
+		if !ok || err != nil {
+			return 0, false
+		}
+		number, _, _ := strings.Cut(rest, " ")
+		s, err = r.seconds(1+strings.Index(line, number), number)
+		return s, err == nil
+	}
+	if s, ok := seconds("StartTime: "); ok {
+		r.start = s
+		r.to.Info.Start = fromSeconds(time.Unix(0, 0), s)
+	}
+	if s, ok := seconds("BaseTime: "); ok {
+		r.zero, r.hasZero = fromSeconds(time.Unix(0, 0), s), true
+	}
+	if name, ok := strings.CutPrefix(text, "Logging for: "); ok {
+		r.tag = name
+	}
+	var name, archive string
+	if n, _ := fmt.Sscanf(text, "fio2es: run %q of archive %q, latencies in nanoseconds", &name, &archive); n == 2 {
+		r.isOurs, r.to.Info.Name, r.to.Info.Archive = true, name, archive
+	}
+	if bins, ok := strings.CutPrefix(text, "fio2es: bins "); ok {
+		layout, err := mapping.ParseLayout(bins)
+		if err != nil {
+			return r.bad(strings.Index(line, bins)+1, quote(bins), "a layout of fio's bins such as fio3/0")
+		}
+		r.layout = layout
+	}
+	return err
+}
+
+// seconds parses a number of seconds.
+func (c *collector) seconds(column int, text string) (float64, error) {
+	s, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(math.Abs(s) < 1e11) {
+		return 0, c.bad(column, quote(text), "seconds such as 1.003")
+	}
+	return s, nil
+}
+
+// fromSeconds returns the time some seconds after another, to the millisecond.
+func fromSeconds(zero time.Time, s float64) time.Time {
+	ms := int64(math.Round(s * 1000))
+	return time.UnixMilli(zero.UnixMilli() + ms).UTC()
+}
+
+// interval reads a line with a histogram: [Tag=NAME,]start,length,highest,payload, or the payload alone.
+func (r *hdrReader) interval(line string) (err error) {
+	tag, rest := r.tag, line
+	if named, ok := strings.CutPrefix(line, "Tag="); ok {
+		if tag, rest, ok = strings.Cut(named, ","); !ok {
+			return r.bad(len(line)+1, "the end of the line", "a comma after the tag")
+		}
+	}
+	column := len(line) - len(rest) + 1
+	fields := strings.SplitN(rest, ",", 4)
+	var numbers [2]float64
+	payload := fields[len(fields)-1]
+	switch len(fields) {
+	case 1: // without times
+	case 4:
+		for i := range numbers {
+			if numbers[i], err = r.seconds(column, fields[i]); err != nil {
+				return err
+			}
+			column += len(fields[i]) + 1
+		}
+		column += len(fields[2]) + 1
+	default:
+		return r.bad(column, fmt.Sprintf("%d fields", len(fields)), "start, length, highest value and histogram, with commas between them")
+	}
+	if !r.hasZero { // as HdrHistogram's own reader does: times a year before the start of the log count from that
+		const year = 365 * 24 * 3600
+		switch {
+		case r.start > 0 && numbers[0] < r.start-year:
+			r.zero = r.to.Info.Start
+		case numbers[0] > year:
+			r.zero = time.Unix(0, 0)
+		}
+		r.hasZero = true
+	}
+	w := window.Window{Start: fromSeconds(r.zero, numbers[0])}
+	w.End = fromSeconds(w.Start, numbers[1])
+	if err := r.setSeries(&w, tag); err != nil {
+		return err
+	}
+	requests, err := r.decode(column, payload)
+	if err != nil {
+		return err
+	}
+	return r.add(r.to, w, requests)
+}
+
+// setSeries sets the direction, the host and the job that a tag names. The tags of other programs name only directions.
+func (r *hdrReader) setSeries(w *window.Window, tag string) error {
+	w.Direction = tag
+	if r.isOurs {
+		parts := strings.Split(tag, "/")
+		for i, part := range parts {
+			name, err := url.PathUnescape(part)
+			if err != nil {
+				return r.bad(len("Tag=")+1, quote(tag), "a host, a job and a direction as in client01/0.1/read")
+			}
+			parts[i] = name
+		}
+		w.Direction = parts[len(parts)-1]
+		if w.Host = strings.Join(parts[:min(len(parts)-1, 1)], ""); len(parts) > 2 {
+			w.Job = parts[1]
+		}
+	}
+	if w.Direction = strings.ToLower(w.Direction); !slices.Contains(mapping.Directions[:], w.Direction) {
+		w.Job, w.Direction = tag, mapping.AllDirections
+	}
+	return nil
+}
+
+// decode reads a payload in a column of the line.
+func (r *hdrReader) decode(column int, payload string) (*hist.Histogram, error) {
+	scale, layout := 1.0, &r.layout
+	if !r.isOurs {
+		var err error
+		if scale, err = r.scale(); err != nil {
+			return nil, err
+		}
+		wide := layoutFor(r.Unit)
+		layout = &wide
+	}
+	if err := r.Budget.Spend(int64(len(payload))); err != nil {
+		return nil, err
+	}
+	from, err := hdrhistogram.Decode([]byte(payload))
+	if err != nil {
+		return nil, r.bad(column, quote(payload)+" ("+err.Error()+")", "a compressed histogram of HdrHistogram, version 2, in base64 (HISTF…)")
+	}
+	// The largest has 50 MB of counts. Looking at one is as much work as unpacking an eighth of a byte.
+	if err := r.Budget.Spend(int64(from.ByteSize()) / 64); err != nil {
+		return nil, err
+	}
+	h := hist.New(*layout)
+	for _, bar := range from.Distribution() {
+		n := uint64(bar.Count)
+		switch {
+		case n == 0:
+		case n > hist.MaxCount:
+			return nil, r.bad(column, fmt.Sprintf("%d requests of one value", n), "at most 2^53")
+		case r.isOurs: // the values lie within one bin
+			h.AddAt(h.Layout().Index(bar.From), float64(n))
+		default:
+			h.AddBetween(float64(bar.From)*scale, (float64(bar.To)+1)*scale, n)
+		}
+	}
+	return h, nil
 }

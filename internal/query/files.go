@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -18,6 +19,7 @@ import (
 type Files struct {
 	*pipeline.Archive
 	executions []*cbt.Run
+	histograms []*export.Run // of files that are neither logs nor reports of fio
 	opt        pipeline.Options
 }
 
@@ -27,9 +29,10 @@ type FileOptions struct {
 	Stdin    io.Reader             // contents of the path "-"
 	Progress func(source.Progress) // called during the search for files; may be nil
 	Hosts    []cbt.HostPath        // of the paths, if the user says that they are one run
+	Unit     string                // of values in files of histograms that do not say it: see [export.ReadOptions]
 }
 
-// Open finds the runs under paths: logs, folders, archives, or "-" for stdin. Logs given by name are one run. If
+// Open finds the runs under paths: logs, folders, archives, files of histograms, or "-" for stdin. Logs given by name are one run. If
 // there are no runs, it returns an error, and also the files, because they have the reason.
 func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) {
 	archive, err := pipeline.Open(ctx, paths, opt.Stdin, opt.Progress, opt.Hosts...)
@@ -38,6 +41,9 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	}
 	archive.Until(ctx)
 	found := &Files{Archive: archive}
+	if found.histograms, err = readHistograms(archive, opt.Unit); err != nil {
+		return found, err
+	}
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return found, UsageError{err}
 	}
@@ -46,7 +52,7 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 		runs, opt.Alone = pipeline.Together(runs)
 	}
 	found.executions, found.opt = runs, opt.Options
-	if len(runs) == 0 {
+	if len(runs)+len(found.histograms) == 0 {
 		return found, pipeline.NoRuns(paths)
 	}
 	return found, nil
@@ -63,11 +69,17 @@ func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 					return
 				}
 				run := &Run{Name: stage.NameIn(execution.Name()), Path: stage.NameIn(execution.Path), stage: stage}
-				run.IsOnly = len(f.executions) == 1
+				run.IsOnly = len(f.executions)+len(f.histograms) == 1
 				run.IsAlone = run.IsOnly && !stage.IsDivided()
 				if !yield(run, nil) {
 					return
 				}
+			}
+		}
+		for _, of := range f.histograms {
+			isOnly := len(f.executions)+len(f.histograms) == 1
+			if !yield(&Run{Name: of.Info.Name, Path: of.Info.Name, histograms: of, IsOnly: isOnly, IsAlone: isOnly}, nil) {
+				return
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/slo"
@@ -40,9 +41,10 @@ type Run struct {
 	// Section is the name of the section that the run is, or empty: see [Run.Sections].
 	Section string
 
-	store history.Store // if Stored is set; otherwise the run is read from files
-	stage *pipeline.Stage
-	part  bool // only Section of the run is wanted
+	store      history.Store // if Stored is set; otherwise the run is read from files
+	stage      *pipeline.Stage
+	histograms *export.Run // of a file of histograms, which has no stage
+	part       bool        // only Section of the run is wanted
 
 	// What Read has seen, for the messages about a run without any wanted window.
 	query           *Query
@@ -67,9 +69,11 @@ func Stored(store history.Store, run *mapping.Run) *Run {
 func (r *Run) Sections() (list []*Run) {
 	var names []string
 	only := ""
-	if r.Stored == nil {
+	switch {
+	case r.histograms != nil:
+	case r.Stored == nil:
 		names, only = r.stage.SectionNames()
-	} else {
+	default:
 		only = facts.StageName(r.Stored)
 		for _, s := range r.Stored.Sections {
 			names = append(names, s.Name)
@@ -109,9 +113,12 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 	if take == nil || q.Totals {
 		takeWanted = nil
 	}
-	if r.Stored != nil {
+	switch {
+	case r.Stored != nil:
 		doc, err = r.readStored(ctx, takeWanted)
-	} else {
+	case r.histograms != nil:
+		doc, err = r.readHistograms(takeWanted)
+	default:
 		if takeWanted == nil {
 			takeWanted = func(*window.Window) error { return nil }
 		}

@@ -51,8 +51,11 @@ func (b *Budget) Spend(n int64) error {
 	return b.within(b.spent.Add(n), cmp.Or(b.free, freeWork)+cmp.Or(b.ratio, workRatio)*b.packed.Load(), "of content")
 }
 
-// hold charges n bytes of memory that are in use to the end.
-func (b *Budget) hold(n int64) error {
+// Hold charges n bytes of memory that are in use to the end.
+func (b *Budget) Hold(n int64) error {
+	if b == nil {
+		return nil
+	}
 	return b.within(b.held.Add(n), cmp.Or(b.memory, mostMemory), "in memory")
 }
 

@@ -265,7 +265,7 @@ func (s *scanner) failToRead(name string, err error) {
 
 // hold charges what is kept in memory: n bytes, and a name.
 func (s *scanner) hold(bytes int64, name string) {
-	if err := s.Budget.hold(bytes + priceOfName*int64(len(name))); err != nil {
+	if err := s.Budget.Hold(bytes + priceOfName*int64(len(name))); err != nil {
 		s.fatal = err
 	}
 }
