@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,20 +24,35 @@ var retired = []struct{ words, say string }{
 	{"such that, in earnest, as it were", "write another sentence"},
 }
 
+// retiredWord is one of the retired words.
+type retiredWord struct {
+	word, say string
+	longest   string // of its words; to look for it is much faster than the pattern, and few files have it
+	pattern   *regexp.Regexp
+}
+
+var retiredPatterns = func() (list []retiredWord) {
+	for _, row := range retired {
+		for w := range strings.SplitSeq(row.words, ", ") {
+			initial, rest := strings.ToUpper(w[:1]), strings.ReplaceAll(w[1:], " ", `\s+(?://\s+)?`)
+			pattern := `(?:\b[` + w[:1] + initial + `]|[A-Za-z]` + initial + `)` + rest + `(?: (?:\S+ ){0,4}apart\b|\b|[A-Z])`
+			longest := slices.MaxFunc(strings.Fields(w), func(a, b string) int { return len(a) - len(b) })
+			list = append(list, retiredWord{w, row.say, longest, regexp.MustCompile(pattern)})
+		}
+	}
+	return list
+}()
+
 // retiredWords finds the retired words in a text, also in camelCase names and across line ends.
 func retiredWords(text string) (found []string) {
 	lower := strings.ToLower(text)
-	for _, row := range retired {
-		for w := range strings.SplitSeq(row.words, ", ") {
-			if !strings.Contains(lower, strings.Fields(w)[0]) {
-				continue // true for most files, and much faster than the pattern
-			}
-			initial, rest := strings.ToUpper(w[:1]), strings.ReplaceAll(w[1:], " ", `\s+(?://\s+)?`)
-			word := `(?:\b[` + w[:1] + initial + `]|[A-Za-z]` + initial + `)` + rest + `(?: (?:\S+ ){0,4}apart\b|\b|[A-Z])`
-			for _, at := range regexp.MustCompile(word).FindAllStringIndex(text, -1) {
-				if !strings.HasSuffix(text[:at[1]], " apart") { // "tell reads and writes apart" is plain
-					found = append(found, fmt.Sprintf("%d: %q: %s", 1+strings.Count(text[:at[0]], "\n"), w, row.say))
-				}
+	for _, r := range retiredPatterns {
+		if !strings.Contains(lower, r.longest) {
+			continue
+		}
+		for _, at := range r.pattern.FindAllStringIndex(text, -1) {
+			if !strings.HasSuffix(text[:at[1]], " apart") { // "tell reads and writes apart" is plain
+				found = append(found, fmt.Sprintf("%d: %q: %s", 1+strings.Count(text[:at[0]], "\n"), r.word, r.say))
 			}
 		}
 	}

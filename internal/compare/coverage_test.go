@@ -87,7 +87,7 @@ func TestCoverage(t *testing.T) {
 		memory, least  float64
 	}{
 		{30, memtest.Scale(0, 400), 0, 0.94}, {30, memtest.Scale(0, 400), 0.6, 0.90}, {60, memtest.Scale(0, 400), 0.3, 0.93},
-		{120, memtest.Scale(100, 400), 0.6, 0.93}, {240, memtest.Scale(0, 400), 0.9, 0.90},
+		{120, memtest.Scale(60, 400), 0.6, 0.93}, {240, memtest.Scale(0, 400), 0.9, 0.90},
 	} {
 		p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: c.windows, memory: c.memory, spread: 0.15}
 		same, naive := p.shareSame(c.cases, 1, 1)
@@ -105,7 +105,7 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 120, memory: 0.6, spread: 0.15}
-	slower, _ := p.shareSame(memtest.Scale(30, 100), 1, 1.2)
+	slower, _ := p.shareSame(memtest.Scale(15, 100), 1, 1.2)
 	for _, m := range covered {
 		if slower[m] > 0.1 {
 			t.Errorf("%s: a change by 20 %% is not found in %.0f %% of the comparisons", m, slower[m]*100)

@@ -89,7 +89,7 @@ func TestReportLimits(t *testing.T) {
 	const most, longest = 450 << 20, time.Minute
 	for _, tt := range append(reportAttacks, memtest.Scale(nil, moreReportAttacks)...) {
 		t.Run(tt.name, func(t *testing.T) {
-			in := tt.text(memtest.Scale(1_000_000, 5_000_000))
+			in := tt.text(memtest.Scale(200_000, 5_000_000))
 			var reports, jobs int
 			var errs []error
 			used := memtest.Measure(t, func() {

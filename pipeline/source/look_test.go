@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,8 +37,9 @@ func TestLook(t *testing.T) {
 		"b/c/x.log": "", "b/one up": "magic", "b/c/d/below": "magic", "e/far": "magic", "top": "magic",
 		"f/x.log": "", "g/x.log": "", "g/packed.gz": string(gz(t, []byte("magic"))), "g/no.gz": string(gz(t, []byte("no"))),
 	}
+	many := maps.Clone(files) // f has more files than are looked at
 	for i := range maxLooks + 1 {
-		files[fmt.Sprintf("f/%d", i)] = "magic"
+		many[fmt.Sprintf("f/%d", i)] = "magic"
 	}
 	want := []string{"a/late", "a/report", "a/x.log", "b/c/d/below", "b/c/x.log", "b/one up", "e/far", "f/x.log", "g/packed", "g/x.log", "top"}
 	dir := t.TempDir()
@@ -48,7 +50,7 @@ func TestLook(t *testing.T) {
 	check(t, os.Symlink("a", filepath.Join(dir, "a", "link")))
 	args := map[string]string{
 		"folder": dir,
-		"tar":    write(t, t.TempDir(), "x.tar", tarOf(t, files)),
+		"tar":    write(t, t.TempDir(), "x.tar", tarOf(t, many)),
 		"tgz":    write(t, t.TempDir(), "x.tgz", gz(t, tarOf(t, files.under("x")))),
 		"zip":    write(t, t.TempDir(), "x.zip", zipOf(t, files, zip.Deflate)),
 		"stored": write(t, t.TempDir(), "x.zip", zipOf(t, files.under("x"), zip.Store)),
@@ -65,7 +67,7 @@ func TestLook(t *testing.T) {
 			if diff := cmp.Diff(want, paths(set)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			if lines := problemLines(set); len(lines) > 1 || len(lines) == 1 && !strings.Contains(lines[0], "f: it has 4001 files whose names do not say what they are") {
+			if lines := problemLines(set); (len(lines) == 1) != (name == "tar") || len(lines) == 1 && !strings.Contains(lines[0], "f: it has 4001 files whose names do not say what they are") {
 				t.Errorf("problems: %q", lines)
 			}
 			contents(t, set)
