@@ -36,7 +36,7 @@ func requestsOfCSV(t *testing.T, text string) map[string]int64 {
 // for the same question.
 func TestExportRequests(t *testing.T) {
 	t.Parallel()
-	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000000", "id-7c1f03ab")
+	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000001")
 	corpus := func(name string) string { return filepath.Join("..", "..", "testdata", "corpus", name) }
 	for _, args := range [][]string{
 		{corpus("stalls")},
