@@ -110,18 +110,6 @@ func TestServeNoWindows(t *testing.T) {
 	expect(t, "list", list, `<td data-title="p99">90.5µs*</td>`, "no windows", "* computed by fio")
 }
 
-// TestArchiveOfRuns: an archive of several runs gives the same as its unpacked folder.
-func TestArchiveOfRuns(t *testing.T) {
-	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "lab")
-	packed := packTwo(t, folder)
-	want, _ := outAndErr(t, 0, "percentiles", folder)
-	got, _ := outAndErr(t, 0, "percentiles", packed)
-	if want != got || strings.Count(got, "P99.9") != 2 {
-		t.Errorf("%s, want\n%s", got, want)
-	}
-}
-
 // TestTornArchive: an archive is cut off between two files. A run in it says that others may be missing, until the
 // complete archive is read. After that, the cut one changes nothing.
 func TestTornArchive(t *testing.T) {

@@ -92,9 +92,9 @@ func newKitchen(t *testing.T) *kitchen {
 			Seconds: 20, IOPS: 200, Directions: []int{fiotest.Write}, Seed: uint64(night+1) << 32,
 		}})
 		start := now.AddDate(0, 0, night-11).Format(time.RFC3339)
-		if code, out := k.shell("FIO2ES_START=" + start + " FIO2ES_SLA='p99 <= 1s' fio2es ingest night"); code != 0 {
-			t.Fatalf("exit code %d: %s", code, out)
-		}
+		settings := filepath.Join(k.dir, "night.yaml")
+		check(t, os.WriteFile(settings, fmt.Appendf(nil, "start: %s\nsla: [p99 <= 1s]\n", start), 0o666))
+		callWith(t, settings, "ingest", "--history", filepath.Join(k.dir, ".local", "share", "fio2es", "history.db"), filepath.Join(k.dir, "night"))
 	}
 	for name, script := range map[string]string{ // replacements of programs that this machine may lack
 		"gh":       `test "$1 $2 $3 $4" = "pr comment 7 --body-file" && grep -q "2 failed" "$5"`,

@@ -191,7 +191,7 @@ func TestAtOnce(t *testing.T) {
 		outAndErr(t, 0, "ingest", "--interval", interval, "--elasticsearch", address, archive)
 		maps.Copy(want, versions(server))
 	}
-	for range 5 {
+	for range memtest.Scale(2, 5) {
 		server, address := standIn(t, nil)
 		var all sync.WaitGroup
 		for _, interval := range intervals {

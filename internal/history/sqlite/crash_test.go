@@ -111,7 +111,7 @@ func TestWriters(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				n := killed(t, path, name, 40, 0)
+				n := killed(t, path, name, 15, 0)
 				mu.Lock()
 				defer mu.Unlock()
 				stored[name] = n
