@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -117,34 +116,6 @@ func TestPushFromCluster(t *testing.T) {
 	want, got := call(t, nil, "push", "--history", a, "--output", "-"), call(t, nil, "push", "--history", b, "--output", "-")
 	if want.stdout != got.stdout || want.stdout == "" || strings.Count(want.stdout, "reef") < 10 {
 		t.Errorf("%d and %d bytes of documents", len(want.stdout), len(got.stdout))
-	}
-}
-
-// TestMovedArchives ingests one archive in all formats under other names at the same time. Each run is stored once.
-func TestMovedArchives(t *testing.T) {
-	t.Parallel()
-	packed := pack(t, identitySpec)
-	dir := t.TempDir()
-	paths := []string{filepath.Join(dir, "folder", "lab")}
-	generated(t, identitySpec, paths[0])
-	n := 0
-	for suffix, data := range packed {
-		n++
-		paths = append(paths, filepath.Join(dir, fmt.Sprintf("moved-%d%s", n, suffix)))
-		check(t, os.WriteFile(paths[n], data, 0o600))
-	}
-	db := filepath.Join(t.TempDir(), "h.db")
-	want := fmt.Sprintf("; %d unchanged", identitySpec.Runs*(len(paths)-1))
-	c := call(t, nil, slices.Concat([]string{"ingest", "--threads", "4", allLevels, "--history", db}, paths)...)
-	if c.code != 0 || !strings.Contains(c.stderr, want) {
-		t.Fatalf("exit code %d, want %q\n%s", c.code, want, c.stderr)
-	}
-	once := filepath.Join(t.TempDir(), "once.db")
-	if c := call(t, nil, "ingest", allLevels, "--history", once, paths[0]); c.code != 0 {
-		t.Fatal(c.stderr)
-	}
-	if got, want := stored(t, db), stored(t, once); got.runs() != want.runs() || len(got) != len(want) {
-		t.Errorf("%d runs and %d documents, want %d and %d", got.runs(), len(got), want.runs(), len(want))
 	}
 }
 
