@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -267,16 +268,21 @@ func (c *comparison) lines(title string, base, other *compare.Side) ([]compare.L
 	for _, text := range notes {
 		c.note(title, text)
 	}
+	said := map[string]bool{"": true}
+	if err == nil {
+		maps.Copy(said, c.gate.Check(title, base, other, lines))
+	}
 	for _, l := range lines {
+		if why := l.Reason(); !said[why] {
+			c.note(title, fmt.Sprintf("%s and %s: %s", base.Name, other.Name, why))
+			said[why] = true
+		}
 		if l.HasInterval() {
 			c.judged++
 		}
 		if l.SpansGap() {
 			c.log.Debug(fmt.Sprintf("%s and %s: %s: %s", base.Name, other.Name, l.Direction, l.Why))
 		}
-	}
-	if err == nil {
-		c.gate.Check(title, base, other, lines)
 	}
 	return lines, err
 }

@@ -86,16 +86,19 @@ type outcome struct {
 	junit.Case
 	condition *Condition
 	state     State
+	log       string // the text for people; it says a reason once
 }
 
-// Check checks the conditions on a comparison of two sides. title names the workload, if there are several.
-func (g *Gate) Check(title string, base, other *Side, lines []Line) {
+// Check checks the conditions on a comparison of two sides. title names the workload, if there are several. It returns
+// the reasons of lines that the outcomes say.
+func (g *Gate) Check(title string, base, other *Side, lines []Line) (said map[string]bool) {
+	said = map[string]bool{}
 	sides := other.Name + " against " + base.Name
 	if title != "" {
 		sides = title + ": " + sides
 	}
 	add := func(c *Condition, direction string, state State, detail string) {
-		o := outcome{junit.Case{Class: sides, Name: c.Text, Result: junit.Errored}, c, state}
+		o := outcome{junit.Case{Class: sides, Name: c.Text, Result: junit.Errored}, c, state, ""}
 		if direction != "" {
 			o.Name += ": " + direction
 		}
@@ -108,6 +111,9 @@ func (g *Gate) Check(title string, base, other *Side, lines []Line) {
 			o.Result = junit.Skipped
 		}
 		o.Text = fmt.Sprintf("%s: %s: %s: %s", c.Text, state, sides, detail)
+		if o.log = "--fail-if " + o.Text; said[detail] {
+			o.log = fmt.Sprintf("--fail-if %s: %s: %s: as above", c.Text, state, direction)
+		}
 		g.outcomes = append(g.outcomes, o)
 	}
 	for i := range g.Conditions {
@@ -118,16 +124,18 @@ func (g *Gate) Check(title string, base, other *Side, lines []Line) {
 				continue
 			}
 			isAbsent = false
-			state, detail := c.state(l), l.Direction+": "+l.Why
+			state, detail := c.state(l), l.Reason()
 			if state != NotChecked {
 				detail = fmt.Sprintf("%s %s from %s to %s, %s (%s)", l.Direction, l.Metric, l.BaseText(), l.OtherText(), l.Change.Text(), l.IntervalText())
 			}
 			add(c, l.Direction, state, detail)
+			said[detail] = true
 		}
 		if isAbsent {
 			add(c, c.Direction, Absent, fmt.Sprintf("at least one of them has no %s", mapping.Plural(c.Direction)))
 		}
 	}
+	return said
 }
 
 // Log logs what each condition of --fail-if comes to. isMet reports whether one is met, so that the gate fails, and
@@ -135,7 +143,7 @@ func (g *Gate) Check(title string, base, other *Side, lines []Line) {
 func (g *Gate) Log(log *slog.Logger) (isMet, unchecked bool, err error) {
 	var absent []error
 	for _, o := range g.outcomes {
-		switch text := "--fail-if " + o.Text; {
+		switch text := o.log; {
 		case o.state == Absent:
 			absent = append(absent, errors.New(text))
 		case o.Result == junit.Failed:

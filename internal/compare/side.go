@@ -114,8 +114,16 @@ type Line struct {
 	Change
 }
 
+// Reason returns the direction, and why its change has no interval; or "" if it has one.
+func (l *Line) Reason() string {
+	if l.Why == "" || l.SpansGap() {
+		return ""
+	}
+	return l.Direction + ": " + l.Why
+}
+
 // Compare compares the directions that both sides have. The notes say what was not compared, and what makes the
-// answers less certain. It fails if the sides have no direction in common.
+// answers less certain, except for the reasons of lines. It fails if the sides have no direction in common.
 func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err error) {
 	note := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); !slices.Contains(notes, text) {
@@ -141,9 +149,7 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 			}
 		}
 		for _, c := range Sides(from, to, opt) {
-			if c.Why != "" && !c.SpansGap() { // of these, the caller gives only the number
-				note("%s and %s: %s: %s", base.Name, other.Name, direction, c.Why)
-			} else if c.Why == "" && c.Bound() != "" {
+			if c.Why == "" && c.Bound() != "" {
 				note("%s and %s: %s: %s rests on fio's last bin, which has no upper end: %s to %s, %s",
 					base.Name, other.Name, direction, c.Metric, c.BaseText(), c.OtherText(), c.Text())
 			}
