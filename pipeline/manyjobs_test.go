@@ -28,7 +28,7 @@ func fullJob(int) string {
 // Reports of very many jobs of next to no text end the reading, after work in proportion to the budget and not to their
 // number. Reports as fio writes them are read.
 func TestManyJobs(t *testing.T) {
-	tiny, many := tinyJobs(30_000), memtest.Scale(5, 300)
+	tiny, many := tinyJobs(memtest.Scale(10_000, 30_000)), memtest.Scale(5, 300)
 	byHost := func(i int) string { return fmt.Sprintf("results/00000000/id-7c1f03ab/json_output.0.h%d", i) }
 	byFolder := func(i int) string { return fmt.Sprintf("%d/out.json", i) }
 	for _, tt := range []struct {
@@ -37,8 +37,8 @@ func TestManyJobs(t *testing.T) {
 		runs int // that are read; 0: refused
 	}{
 		{"in one file", tarred(1, byHost, func(int) string { return strings.Repeat(tiny, many) }), 0},
-		{"in reports of one job", tarred(1, byHost, func(int) string { return strings.Repeat(tinyJobs(0), memtest.Scale(30_000, 300_000)) }), 0},
-		{"reports that are damaged", tarred(1, byHost, func(int) string { return strings.Repeat("{\"a\": }\n", memtest.Scale(100_000, 1_000_000)) + fullJob(0) }), 0},
+		{"in reports of one job", tarred(1, byHost, func(int) string { return strings.Repeat(tinyJobs(0), memtest.Scale(10_000, 300_000)) }), 0},
+		{"reports that are damaged", tarred(1, byHost, func(int) string { return strings.Repeat("{\"a\": }\n", memtest.Scale(30_000, 1_000_000)) + fullJob(0) }), 0},
 		{"in the files of one run", tarred(many, byHost, func(int) string { return tiny }), 0},
 		{"in as many runs", tarred(many, byFolder, func(int) string { return tiny }), 0},
 		{"as fio writes them", tarred(200, byFolder, fullJob), 200},
