@@ -3,7 +3,7 @@
 //
 // # Reading
 //
-// What fio2es wrote as an HdrHistogram log comes back into the bins that it was in. Bins of other programs come into fio's
+// What fio2es wrote comes back into the bins that it was in. Bins of other programs come into fio's
 // finest bins, of a layout that reaches to six days: nanoseconds, or microseconds for values in microseconds. Bins of
 // HdrHistogram with 2 to 5 digits lie within these, so nothing changes but the width. A bin that overlaps several bins
 // of fio is divided in proportion, into whole requests ([hist.Histogram.AddBetween]): then an answer may be off by the
@@ -42,9 +42,17 @@
 // the total. The points of a series are sorted by time, because backfilling needs this (promtool tsdb
 // create-blocks-from openmetrics).
 //
+// # DDSketch
+//
+// [NewDDSketch] writes an object on a line for each window, as JSON below, with sketch_ns in place of the bins: in base64 the
+// protobuf of a DDSketch (ddsketch.proto of github.com/DataDog/sketches-go) of nanoseconds, with a logarithmic mapping of
+// 0.1 % relative accuracy and sparse bins. All requests of a fio bin are in the bin of its middle, as in an HdrHistogram log;
+// the layout beside it keeps the edges. Sketches of others have any accuracy and linear or cubic interpolation, too. The
+// name of their field says the unit: sketch_ns, sketch_us, sketch_ms, sketch_s, or sketch if it is not known.
+//
 // # CSV and JSON
 //
 // [NewBins] writes a line for each window and bin with requests, or an object for each window with arrays. low_ns
-// and high_ns are the edges of the bin, [low, high). The high of the last bin, which is open, is empty or null. Only
-// the name of the layout is lost.
+// and high_ns are the edges of the bin, [low, high). The high of the last bin, which is open, is empty or null. layout
+// is the layout of the bins; files without it may have any edges. Nothing is lost.
 package export

@@ -1,16 +1,11 @@
 package export
 
 import (
-	"bufio"
 	"cmp"
-	"errors"
 	"io"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
@@ -28,7 +23,7 @@ type Writer interface {
 }
 
 // Formats are the names of the formats.
-var Formats = []string{"hdrlog", "openmetrics", table.CSV, table.JSON}
+var Formats = []string{"hdrlog", "openmetrics", "ddsketch", table.CSV, table.JSON}
 
 // New returns a writer in one of [Formats]. opt is used only for openmetrics.
 func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
@@ -37,6 +32,8 @@ func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
 		return NewHDRLog(w)
 	case "openmetrics":
 		return NewOpenMetrics(w, opt)
+	case "ddsketch":
+		return NewDDSketch(w)
 	}
 	return NewBins(w, format)
 }
@@ -133,86 +130,3 @@ func (o *Ordered) End() (hasRequests bool, err error) {
 	o.begun = false
 	return true, o.flush()
 }
-
-// binRow is a window with its bins that have requests. As a line of CSV it has one of them.
-type binRow struct {
-	*window.Window
-	low   []int64
-	high  []any // nil in the last bin, which has no upper end
-	count []int64
-	at    int // the bin of a line of CSV
-}
-
-// binColumns are the columns of a window and of its bins, which are [low, high): of one bin in CSV, of all in JSON.
-func binColumns(isCSV bool) []table.Column[*binRow] {
-	run := func(r *binRow) *mapping.RunInfo { return r.Run }
-	return slices.Concat(facts.RunColumns(run), []table.Column[*binRow]{
-		{Name: "level", Value: func(r *binRow) any { return r.LevelName() }},
-		{Name: "host", Sparse: true, Value: func(r *binRow) any { return r.Host }},
-		{Name: "job", Sparse: true, Value: func(r *binRow) any { return r.Job }},
-		{Name: "direction", Value: func(r *binRow) any { return r.Direction }},
-	}, facts.TimeColumns(run, func(r *binRow) time.Time { return r.Start }, func(r *binRow) time.Time { return r.End }), []table.Column[*binRow]{
-		{Name: "low", Unit: "ns", Value: func(r *binRow) any {
-			if isCSV {
-				return r.low[r.at]
-			}
-			return r.low
-		}},
-		{Name: "high", Unit: "ns", Value: func(r *binRow) any {
-			if isCSV {
-				return r.high[r.at]
-			}
-			return r.high
-		}},
-		{Name: "count", Value: func(r *binRow) any {
-			if isCSV {
-				return r.count[r.at]
-			}
-			return r.count
-		}},
-	})
-}
-
-// Bins writes windows and their bins as CSV or JSON.
-type Bins struct {
-	w     *bufio.Writer
-	to    *table.Writer[*binRow]
-	isCSV bool
-}
-
-// NewBins returns a writer in one of two formats. CSV has a line for each window and bin. JSON has an object on a
-// line for each window, with arrays of its bins.
-func NewBins(w io.Writer, format string) *Bins {
-	b := &Bins{w: bufio.NewWriter(w), isCSV: format != table.JSON}
-	b.to = table.New(b.w, format, binColumns(b.isCSV))
-	return b
-}
-
-// Begin implements [Writer].
-func (b *Bins) Begin(*mapping.RunInfo, bool) error { return nil }
-
-// Add writes the lines or the object of a window.
-func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
-	r := &binRow{Window: w}
-	layout := requests.Layout()
-	for i, n := range requests.All() {
-		low, high := layout.Bounds(i)
-		var end any = high
-		if layout.Open(i) {
-			end = nil
-		}
-		r.low, r.high, r.count = append(r.low, low), append(r.high, end), append(r.count, int64(math.Round(n)))
-	}
-	if !b.isCSV {
-		return b.to.Write(r)
-	}
-	for r.at = range r.low {
-		if err := b.to.Write(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Close writes what is buffered.
-func (b *Bins) Close() error { return errors.Join(b.to.End(), b.w.Flush()) }

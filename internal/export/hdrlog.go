@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -137,9 +138,6 @@ func isHDRLog(head []byte) bool {
 	return len(fields) == 4 && bytes.HasPrefix(fields[3], []byte("HIST"))
 }
 
-// longestLine is the longest line that is read. A payload with all counts of 5 digits is shorter.
-const longestLine = 64 << 20
-
 // readHDRLog reads an HdrHistogram log, or payloads alone.
 func readHDRLog(c *collector, in io.Reader) error {
 	r := &hdrReader{collector: c, to: c.run(mapping.RunInfo{Name: filepath.Base(c.file)})}
@@ -160,10 +158,7 @@ func readHDRLog(c *collector, in io.Reader) error {
 			return err
 		}
 	}
-	if c.line++; errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return c.bad(1, "a line of more than 64 MB", "a histogram")
-	}
-	return lines.Err()
+	return c.endOfLines(lines.Err())
 }
 
 // comment reads a comment line.
@@ -298,29 +293,31 @@ func (r *hdrReader) decode(column int, payload string) (*hist.Histogram, error) 
 		wide := layoutFor(r.Unit)
 		layout = &wide
 	}
-	if err := r.Budget.Spend(int64(len(payload))); err != nil {
-		return nil, err
-	}
-	from, err := hdrhistogram.Decode([]byte(payload))
+	from, err := hdrhistogram.DecodePacked([]byte(payload))
 	if err != nil {
 		return nil, r.bad(column, quote(payload)+" ("+err.Error()+")", "a compressed histogram of HdrHistogram, version 2, in base64 (HISTF…)")
 	}
-	// The largest has 50 MB of counts. Looking at one is as much work as unpacking an eighth of a byte.
-	if err := r.Budget.Spend(int64(from.ByteSize()) / 64); err != nil {
+	if err := r.Budget.Spend(int64(len(payload)) + int64(from.Populated())); err != nil {
 		return nil, err
 	}
-	h := hist.New(*layout)
-	for _, bar := range from.Distribution() {
-		n := uint64(bar.Count)
-		switch {
-		case n == 0:
+	h, width := hist.New(*layout), slotWidth(from)
+	for low, count := range from.ForEachBucket {
+		switch n := uint64(count); {
 		case n > hist.MaxCount:
 			return nil, r.bad(column, fmt.Sprintf("%d requests of one value", n), "at most 2^53")
 		case r.isOurs: // the values lie within one bin
-			h.AddAt(h.Layout().Index(bar.From), float64(n))
+			h.AddAt(h.Layout().Index(low), float64(n))
 		default:
-			h.AddBetween(float64(bar.From)*scale, (float64(bar.To)+1)*scale, n)
+			h.AddBetween(float64(low)*scale, (float64(low)+width(low))*scale, n)
 		}
 	}
 	return h, nil
+}
+
+// slotWidth returns a function for the number of values that are equal to a value in a histogram. Up to a power of two above
+// 2·10^digits it is a power of two, below the lowest value, and above it doubles with each power of two.
+func slotWidth(of *hdrhistogram.PackedHistogram) func(int64) float64 {
+	least := bits.Len64(uint64(max(of.LowestTrackableValue(), 1))) - 1
+	half := max(bits.Len64(uint64(2*math.Pow10(int(of.SignificantFigures())))-1), 1) - 1
+	return func(value int64) float64 { return math.Ldexp(1, max(least, bits.Len64(uint64(value))-1-half)) }
 }

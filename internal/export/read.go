@@ -1,8 +1,10 @@
 package export
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -44,6 +46,7 @@ type kind struct {
 
 var kinds = []kind{
 	{"an HdrHistogram log", isHDRLog, readHDRLog},
+	{"histograms in CSV or JSON", isBins, readBins},
 }
 
 // Kind says for people what a file of histograms is, such as "an HdrHistogram log", by its first bytes. It is empty if
@@ -69,7 +72,7 @@ func Read(name string, in io.Reader, opt ReadOptions) ([]*Run, error) {
 	c := &collector{ReadOptions: opt, file: name}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.is(head[:n]) })
 	if i < 0 {
-		return nil, c.bad(1, quote(head[:n]), "an HdrHistogram log")
+		return nil, c.bad(1, quote(head[:n]), "a file of histograms")
 	}
 	if err := kinds[i].read(c, io.MultiReader(bytes.NewReader(head[:n]), in)); err != nil {
 		return nil, err
@@ -88,6 +91,17 @@ type collector struct {
 // bad returns the error for a place in the last line.
 func (c *collector) bad(column int, got, want string) error {
 	return &fiolog.SyntaxError{File: c.file, Line: max(c.line, 1), Column: column, Got: got, Want: want}
+}
+
+// longestLine is the longest line that is read.
+const longestLine = 16 << 20
+
+// endOfLines returns the error that ended the reading of lines.
+func (c *collector) endOfLines(err error) error {
+	if c.line++; errors.Is(err, bufio.ErrTooLong) {
+		return c.bad(1, "a line of more than 16 MB", "a histogram")
+	}
+	return err
 }
 
 // quote returns the beginning of a text in quotes.

@@ -2,19 +2,26 @@ package export
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/DataDog/sketches-go/ddsketch"
+	"github.com/DataDog/sketches-go/ddsketch/pb/sketchpb"
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -48,7 +55,10 @@ func linesRead(t testing.TB, text []byte, opt ReadOptions) (lines []string) {
 // TestReadBack: what fio2es wrote is read as it was, with hosts, jobs, times and bins of any layout.
 func TestReadBack(t *testing.T) {
 	for name, writer := range map[string]func(*bytes.Buffer) Writer{
-		"hdrlog": func(to *bytes.Buffer) Writer { return NewHDRLog(to) },
+		"hdrlog":   func(to *bytes.Buffer) Writer { return NewHDRLog(to) },
+		"csv":      func(to *bytes.Buffer) Writer { return NewBins(to, table.CSV) },
+		"json":     func(to *bytes.Buffer) Writer { return NewBins(to, table.JSON) },
+		"ddsketch": func(to *bytes.Buffer) Writer { return NewDDSketch(to) },
 	} {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			start := rapid.SampledFrom([]time.Time{{}, time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)}).Draw(t, "start")
@@ -162,6 +172,23 @@ func TestReadYCSB(t *testing.T) {
 	})
 }
 
+// TestSlotWidth compares the widths of slots with the reference library.
+func TestSlotWidth(t *testing.T) {
+	for digits := 1; digits <= 5; digits++ {
+		for _, least := range []int64{1, 2, 3, 1000} {
+			of, width := hdrhistogram.New(least, 1<<30, digits), slotWidth(hdrhistogram.NewPacked(least, 1<<30, digits))
+			for shift := range 29 {
+				for _, v := range []int64{1 << shift, 3 << shift >> 1, 1<<shift - 1} {
+					n := int64(width(v))
+					if low := v - v%n; !of.ValuesAreEquivalent(low, low+n-1) || of.ValuesAreEquivalent(low, low+n) {
+						t.Fatalf("%d digits from %d: the slot of %d has not %d values", digits, least, v, n)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestReadTags: only if all tags are directions, requests have one.
 func TestReadTags(t *testing.T) {
 	for _, c := range []struct {
@@ -189,6 +216,15 @@ func TestReadTags(t *testing.T) {
 	}
 }
 
+// sketchWith returns a sketch with one request.
+func sketchWith(gamma float64, index int32) []byte {
+	text, err := proto.Marshal(&sketchpb.DDSketch{Mapping: &sketchpb.IndexMapping{Gamma: gamma}, PositiveValues: &sketchpb.Store{BinCounts: map[int32]float64{index: 1}}})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
 // TestReadErrors: errors name the place, what is there and what was expected.
 func TestReadErrors(t *testing.T) {
 	const header = "#[Histogram log format version 1.3]\n"
@@ -204,6 +240,24 @@ func TestReadErrors(t *testing.T) {
 		{"bins", "#[fio2es: bins fio9/0]\n", "ns", `x:1:16: got "fio9/0", want a layout`},
 		{"payload", header + line[:len(line)-9] + "\n", "ns", `x:2:19: got "HISTFAAA`},
 		{"backwards", header + strings.Replace(line, ",1.000,", ",-1.000,", 1), "ns", "x:2:1: got a window from "},
+		{"JSON", `{"low_ns":[1],}`, "", `x:1:14: got `},
+		{"lists", `{"low_ns":[1]}`, "", "x:1:1: got 1, 0 and 0 values, want as many"},
+		{"edges", `{"low_ns":[5],"high_ns":[5],"count":[1]}`, "", "x:1:1: got 1 requests of 5 to 5 ns, want 0 or more"},
+		{"large", `{"low_ns":[5],"high_ns":[6],"count":[9223372036854775807]}`, "", "x:1:1: got 9223372036854775807 requests"},
+		{"sum", `{"low_ns":[5,6],"high_ns":[6,7],"count":[9007199254740992,2]}`, "", "x:1:1: got 9.007e+15 requests, want at most 2^53"},
+		{"open", `{"low_ns":[5],"high_ns":[null],"count":[1]}`, "", "x:1:1: got a bin from 5 ns on without an end"},
+		{"no such bin", `{"low_ns":[129],"high_ns":[130],"count":[1],"layout":"fio3/0"}`, "", "x:1:1: got a bin from 129 to 130 ns, want one of fio3/0, such as 128 to 130"},
+		{"layout", `{"low_ns":[129],"layout":"fio4/0"}`, "", `x:1:1: got layout "fio4/0"`},
+		{"columns", "low_ns,count\n", "", `x:1:1: got "low_ns,count", want a column direction`},
+		{"fields", "direction,start_ms,end_ms,low_ns,high_ns,count\n1,2\n", "", "x:2:1: got wrong number of fields"},
+		{"cell", "direction,start_ms,end_ms,low_ns,high_ns,count\nread,0,1000,1,2,many\n", "", `x:2:17: got "many", want a whole number for count`},
+		{"time", "direction,start_ms,end_ms,low_ns,high_ns,count,start\nread,0,1000,1,2,3,noon\n", "", `x:2:19: got "noon", want a time`},
+		{"base64", `{"sketch_ns":"AAA"}`, "", "x:1:14: got "},
+		{"protobuf", `{"sketch_ns":"AAAA"}`, "", "x:1:1: got a sketch that is damaged"},
+		{"gamma", `{"sketch_ns":"` + base64.StdEncoding.EncodeToString(sketchWith(math.NaN(), 1)) + `"}`, "", "x:1:1: got a sketch whose bins grow by NaN"},
+		{"huge gamma", `{"sketch_ns":"` + base64.StdEncoding.EncodeToString(sketchWith(1e300, 1)) + `"}`, "", "x:1:1: got a sketch whose bins grow by 1e+300"},
+		{"far bin", `{"sketch_ns":"` + base64.StdEncoding.EncodeToString(sketchWith(1.02, math.MaxInt32)) + `"}`, "", "x:1:1: got a bin of a sketch from +Inf"},
+		{"no unit of a sketch", `{"sketch":"` + base64.StdEncoding.EncodeToString(sketchWith(1.02, 1)) + `"}`, "", "x:1:1: got values without a unit"},
 		{"empty", header, "ns", "got no histograms, want at least one"},
 		{"other", "fio", "ns", `x:1:1: got "fio", want `},
 	} {
@@ -211,6 +265,59 @@ func TestReadErrors(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) && !strings.HasSuffix(err.Error(), c.want) || !errors.As(err, new(*fiolog.SyntaxError)) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
+	}
+}
+
+// TestReadDDSketch: of sketches of the reference library, of any accuracy, each percentile is as near to the truth as the bins
+// of the sketch and of fio allow.
+func TestReadDDSketch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		accuracy := rapid.Float64Range(0.0005, 0.3).Draw(t, "accuracy")
+		of, err := rapid.SampledFrom([]func(float64) (*ddsketch.DDSketch, error){ddsketch.LogUnboundedDenseDDSketch, ddsketch.NewDefaultDDSketch}).Draw(t, "store")(accuracy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 1e7), rapid.Float64Range(0, 100)), 1, 50).Draw(t, "microseconds")
+		for _, us := range values {
+			if err := of.Add(us); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := proto.Marshal(of.ToProto())
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := fmt.Sprintf(`{"direction":"READ","end_ms":1000,"sketch_us":%q}`, base64.StdEncoding.EncodeToString(text))
+		runs, err := Read("x", strings.NewReader(line), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := runs[0].Windows[0]
+		got, err := w.Histogram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Completed != int64(len(values)) || w.Direction != "read" || w.Length() != time.Second {
+			t.Fatalf("%d %s in %v", w.Completed, w.Direction, w.Length())
+		}
+		slices.Sort(values)
+		for _, q := range []float64{0, 0.5, 0.9, 0.99, 1} {
+			ns := values[max(int(math.Ceil(q*float64(len(values)))), 1)-1] * 1000
+			width := 2*accuracy*ns/(1-accuracy) + ns/32 + 2 // of the bin of the sketch, and of a bin of fio at each end
+			if a := got.Percentile(q); math.Abs(a.Value-ns) > width {
+				t.Fatalf("p%v is %v ns, want %v ± %v", q*100, a.Value, ns, width)
+			}
+		}
+	})
+}
+
+// TestReadBins: bins of others, in CSV that someone made.
+func TestReadBins(t *testing.T) {
+	const csv = "direction,start_ms,end_ms,low_ns,high_ns,count\nread,0,1000,1000,3000,4\nread,0,1000,3000,4000,2\nwrite,0,1000,0,7,1\n"
+	lines := linesRead(t, []byte(csv), ReadOptions{})
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], `x "" "" read 0001-01-01 00:00:00 +0000 UTC to 0001-01-01 00:00:01 +0000 UTC fio3/0/44 [`) ||
+		!strings.HasSuffix(lines[1], " fio3/0/44 [{3 1}]") {
+		t.Errorf("%q", lines)
 	}
 }
 
@@ -238,13 +345,33 @@ func fuzzRead(f *testing.F, read func(string, ReadOptions) ([]*Run, error), seed
 	})
 }
 
-func FuzzReadHDRLog(f *testing.F) {
-	var log bytes.Buffer
-	if err := writeRuns(NewHDRLog(&log), runs()[:1]); err != nil {
+// written returns what a writer makes of runs.
+func written(f *testing.F, writer func(io.Writer) Writer, runs []exported) string {
+	var out bytes.Buffer
+	if err := writeRuns(writer(&out), runs); err != nil {
 		f.Fatal(err)
 	}
+	return out.String()
+}
+
+func FuzzReadHDRLog(f *testing.F) {
 	fuzzRead(f, func(text string, opt ReadOptions) ([]*Run, error) {
 		return Read("x", strings.NewReader("#[x]\n"+text), opt)
 	},
-		log.String(), hdrLine(2, "", 5, 7), hdrLine(5, "Tag=x,", 5, 7, 1<<20), "#[StartTime: 1e9 ]\n#[BaseTime: 1]\n")
+		written(f, func(w io.Writer) Writer { return NewHDRLog(w) }, runs()[:1]),
+		hdrLine(2, "", 5, 7), hdrLine(5, "Tag=x,", 5, 7, 1<<20), "#[StartTime: 1e9 ]\n#[BaseTime: 1]\n")
+}
+
+func FuzzReadBins(f *testing.F) {
+	read := func(text string, opt ReadOptions) ([]*Run, error) {
+		c := &collector{ReadOptions: opt, file: "x"}
+		if err := readBins(c, strings.NewReader(text)); err != nil {
+			return nil, err
+		}
+		return c.end()
+	}
+	fuzzRead(f, read,
+		written(f, func(w io.Writer) Writer { return NewBins(w, table.CSV) }, runs()), written(f, func(w io.Writer) Writer { return NewBins(w, table.JSON) }, runs()),
+		written(f, func(w io.Writer) Writer { return NewDDSketch(w) }, runs()),
+		`{"sketch":"CgkJexSuR+F68D8SDwoKCJABEQAAAAAAAPA/"}`, "direction,start_ms,end_ms,low_ns,high_ns,count\n", "\"")
 }
