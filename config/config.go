@@ -51,6 +51,8 @@ type Analysis struct {
 
 	// Coarsen joins bins, so that documents take less room: see [ParseCoarseness].
 	Coarsen string `mapstructure:"coarsen"`
+	// Confidence is that of the intervals of percentiles in documents; 0: without them.
+	Confidence float64 `mapstructure:"confidence"`
 
 	// What the files of runs do not say, or say wrongly.
 	Archive string            `mapstructure:"archive"` // name in place of the archive's own

@@ -65,6 +65,9 @@ func (c *Config) Options() (pipeline.Options, error) {
 	if opt.Coarseness = coarseness; err != nil {
 		wrong("coarsen", c.Coarsen, err.Error())
 	}
+	if opt.Confidence = c.Confidence; c.Confidence != 0 && !(c.Confidence >= 0.5 && c.Confidence <= 0.99) {
+		wrong("confidence", c.Confidence, "0, or from 0.5 to 0.99")
+	}
 	switch c.Unit {
 	case "":
 	case hist.Nanoseconds.String():

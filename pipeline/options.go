@@ -56,6 +56,9 @@ type Options struct {
 	// documents come from these bins.
 	Coarseness int
 
+	// Confidence is that of the intervals of percentiles in documents of windows, such as 0.95; 0: without them.
+	Confidence float64
+
 	// Alone means that the logs were named one by one, and no other files are expected.
 	Alone bool
 
@@ -100,6 +103,9 @@ func (o *Options) settings() string {
 		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Start.UTC())
 	if o.Bins != (hist.Hint{}) {
 		fmt.Fprintf(&b, " bins %v", o.Bins)
+	}
+	if o.Confidence > 0 {
+		fmt.Fprintf(&b, " confidence %v", o.Confidence)
 	}
 	if o.Coarseness > 0 {
 		fmt.Fprintf(&b, " coarseness %d", o.Coarseness)

@@ -245,6 +245,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		l := &last[from.Key.Direction]
 		if l.of != from.Latencies {
 			l.of, l.made = from.Latencies, mapping.Figures(from.Latencies)
+			l.made.Bounds = mapping.NewBounds(from.Latencies, r.opt.Confidence)
 		}
 		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
 		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)

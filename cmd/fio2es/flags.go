@@ -40,6 +40,8 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 			f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, section, job")
 		case "coarsen":
 			f.String("coarsen", "", "join bins of latency, for less room: to a `coarseness` as fio's (3), the largest error (5%), or '2 digits'")
+		case "confidence":
+			f.Float64("confidence", 0, "documents of windows also have the intervals of percentiles with this `confidence`, 0.5 to 0.99")
 		case "rule":
 			f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 		case "cluster":

@@ -77,7 +77,7 @@ was read is stored, and the exit code is 0.`,
 		},
 	}
 	fl := cmd.Flags()
-	addSettings(fl, "reading", "archive", "labels", "levels", "coarsen", "cluster")
+	addSettings(fl, "reading", "archive", "labels", "levels", "coarsen", "confidence", "cluster")
 	opt.Every, opt.Quiet = 5*time.Second, 10*time.Second
 	fl.Var((*expr.DurationFlag)(&opt.Every), "every", "`time` between two looks for files, and between two updates of a live run")
 	fl.Var((*expr.DurationFlag)(&opt.Quiet), "quiet", "a run is over when its files have not changed for this `time`")

@@ -131,6 +131,7 @@ How logs are read:
 		{"inflight", "which requests inflight weighting spreads: long, those longer than a window; all"},
 		{"tolerance", "share of its length by which a row may reach beyond a window without being cut"},
 		{"coarsen", "join bins, for less room: a coarseness as fio's, the largest error (5%), or 2 digits"},
+		{"confidence", "documents have the intervals of percentiles with it, such as 0.95; 0: without them"},
 		{"align", "how jobs are put side by side: run, by wall-clock time; job, each from its own start"},
 		{"method", "percentiles: interpolated within bins, or as fio prints them"},
 		{"start", "start of the run (RFC 3339), if its files do not say"},

@@ -81,7 +81,7 @@ Elasticsearch.`,
 		},
 	}
 	fl := cmd.Flags()
-	addSettings(fl, "reading", "archive", "labels", "levels", "coarsen", "cluster")
+	addSettings(fl, "reading", "archive", "labels", "levels", "coarsen", "confidence", "cluster")
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to the history")
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs even if the history has more of their files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")

@@ -74,9 +74,6 @@ be compressed. "--compat TOOL -- --help" lists the options.`,
 					return err
 				}
 			}
-			if e.flags.Changed("confidence") && !(confidence >= 0.5 && confidence <= 0.99) {
-				return usagef("--confidence %v: want a number from 0.5 to 0.99", confidence)
-			}
 			r, p := &runReader{env: e}, newPercentiles(e.stdout, format, e.cfg.Method, confidence, q)
 			p.note, p.totalOnly = r.logNoWindows, total
 			a := answer{begin: p.begin, window: p.window, end: p.end}

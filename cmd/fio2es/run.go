@@ -82,7 +82,7 @@ the history lacks. The runs have the labels sweep and sweep_settings.
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // arguments after fio or a job file belong to fio
-	addSettings(fl, "reading", "labels", "levels", "coarsen", "cluster", "rule")
+	addSettings(fl, "reading", "labels", "levels", "coarsen", "confidence", "cluster", "rule")
 	fl.StringVar(&r.note, "note", "", "write a note on the run: `text`, as fio2es note does")
 	fl.IntVar(&r.repeat, "repeat", 1, "run fio `N` times")
 	fl.StringArrayVar(&sweeps, "sweep", nil, "run fio with each value of an `option` of its jobs, such as bs=4k,64k; of several options (repeatable) with all combinations")

@@ -208,6 +208,9 @@ func (j *joined) fill(w *Window) {
 	default:
 		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
 		j.latencies.Limit(&w.Latency, j.requests.Total())
+		if b := j.most.Latency.Bounds; b != nil {
+			w.Latency.Bounds = mapping.NewBounds(&j.requests, b.Confidence)
+		}
 		w.IsRough = j.isCut && isRough(&j.requests)
 	}
 }

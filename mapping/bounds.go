@@ -1,0 +1,38 @@
+package mapping
+
+import "github.com/fio2es/fio2es/hist"
+
+// Bounds are the confidence intervals of percentiles, in microseconds: if the requests are a sample of many of their kind, the
+// percentile of all is in the interval with this confidence. They reach to the edges of bins, and take requests as
+// independent ([hist.Histogram.ConfidenceInterval]). A document has them on request.
+type Bounds struct {
+	Confidence float64 `json:"confidence"` // such as 0.95
+	P50        Between `json:"p50,omitzero"`
+	P75        Between `json:"p75,omitzero"`
+	P90        Between `json:"p90,omitzero"`
+	P95        Between `json:"p95,omitzero"`
+	P99        Between `json:"p99,omitzero"`
+	P999       Between `json:"p99_9,omitzero"`
+	P9999      Between `json:"p99_99,omitzero"`
+}
+
+// Between is an interval of latencies in microseconds. It is zero if there are too few requests for one, or if it reaches into
+// fio's last bin, which has no end.
+type Between struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// NewBounds returns the intervals of the percentiles of h, or nil if h is empty or confidence is 0.
+func NewBounds(h *hist.Histogram, confidence float64) *Bounds {
+	if confidence == 0 || h.IsEmpty() {
+		return nil
+	}
+	b := &Bounds{Confidence: confidence}
+	for i, to := range []*Between{&b.P50, &b.P75, &b.P90, &b.P95, &b.P99, &b.P999, &b.P9999} {
+		if low, high, ok := h.ConfidenceInterval(Percentiles[i].Quantile, confidence); ok {
+			*to = Between{micros(low.Low), micros(high.High)}
+		}
+	}
+	return b
+}
