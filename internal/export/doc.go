@@ -42,6 +42,19 @@
 // the total. The points of a series are sorted by time, because backfilling needs this (promtool tsdb
 // create-blocks-from openmetrics).
 //
+// # Native histograms
+//
+// The option Native of [NewOpenMetrics] writes the same points as native histograms: messages MetricFamily of
+// github.com/prometheus/client_model, each after its length as a varint, as Prometheus scrapes them (PrometheusProto,
+// delimited). A series has a message for each 1000 points. Buckets are of schema 8, whose bounds grow by 2^(1/256), and all
+// requests of a bin are in the bucket of its middle, which lies within the bin; those below 1 ns are in the zero bucket. The
+// help of the family names the layout of the bins. OpenMetrics 1.0 has no text form of them.
+//
+// They are read with any schema of exponents, -4 to 8, and whole counts. A window ends at each point of a series, begins
+// at the point before it or at its created time, and has what was counted between. If a count goes back, the program
+// began again. The labels run, archive, direction, host (or instance) and job are those of the window; all others are
+// its job. The unit is that of the family, or the end of its name.
+//
 // # DDSketch
 //
 // [NewDDSketch] writes an object on a line for each window, as JSON below, with sketch_ns in place of the bins: in base64 the

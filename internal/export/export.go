@@ -23,14 +23,17 @@ type Writer interface {
 }
 
 // Formats are the names of the formats.
-var Formats = []string{"hdrlog", "openmetrics", "ddsketch", table.CSV, table.JSON}
+var Formats = []string{"hdrlog", "openmetrics", "native", "ddsketch", table.CSV, table.JSON}
 
-// New returns a writer in one of [Formats]. opt is used only for openmetrics.
+// New returns a writer in one of [Formats]. opt is used only for openmetrics and native.
 func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
 	switch format {
 	case "hdrlog":
 		return NewHDRLog(w)
 	case "openmetrics":
+		return NewOpenMetrics(w, opt)
+	case "native":
+		opt.Native = true
 		return NewOpenMetrics(w, opt)
 	case "ddsketch":
 		return NewDDSketch(w)

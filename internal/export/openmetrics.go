@@ -22,10 +22,13 @@ import (
 // metric is the name of the histogram.
 const metric = "fio_latency_seconds"
 
+const metricHelp = "Completion latency of requests, as fio saw it."
+
 // OpenMetricsOptions says what is written.
 type OpenMetricsOptions struct {
 	Windows bool // a point for each window, instead of one for the run
 	Buckets Buckets
+	Native  bool // native histograms, in protobuf; Buckets are not used
 }
 
 // OpenMetrics writes runs as one exposition.
@@ -35,7 +38,7 @@ type OpenMetrics struct {
 	seen map[string]bool // labels of the runs written so far
 
 	run    *mapping.RunInfo
-	labels string // labels of the run
+	labels []label // of the run
 	series []*points
 }
 
@@ -60,21 +63,21 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	if o.opt.Windows && !unit.IsKnown(run.Start) {
 		return fmt.Errorf("%s: its files do not say when it started, and points over time need that: set the start (FIO2ES_START=TIME)", run.Name)
 	}
-	var labels strings.Builder
-	addLabel(&labels, "run", run.Name)
-	addLabel(&labels, "archive", run.Archive)
+	labels := []label{{"run", run.Name}, {"archive", run.Archive}}
 	if isAlike {
-		addLabel(&labels, "run_id", facts.ShortID(run.ID))
+		labels = append(labels, label{"run_id", facts.ShortID(run.ID)})
 	}
-	if o.seen[labels.String()] {
+	if o.seen[textOf(labels)] {
 		return fmt.Errorf("run %s of archive %s is written already: name it once, or give archives different names (--archive)", run.Name, run.Archive)
 	}
-	if len(o.seen) == 0 {
-		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s Completion latency of requests, as fio saw it.\n", metric)
+	if len(o.seen) == 0 && !o.opt.Native {
+		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s %[2]s\n", metric, metricHelp)
 	}
-	o.end()
-	o.run, o.labels = run, labels.String()
-	o.seen[o.labels] = true
+	if err := o.end(); err != nil {
+		return err
+	}
+	o.run, o.labels = run, labels
+	o.seen[textOf(labels)] = true
 	_, err := o.w.Write(nil) // returns an earlier error of the writer
 	return err
 }
@@ -102,35 +105,48 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 }
 
 // end writes the series of the current run.
-func (o *OpenMetrics) end() {
+func (o *OpenMetrics) end() error {
 	for _, p := range o.series {
-		o.writeSeries(p)
+		labels := append(slices.Clip(o.labels), label{"direction", p.direction}, label{"host", p.host}, label{"job", p.job})
+		if !o.opt.Native {
+			o.writeSeries(p, newTextPoints(o.w, textOf(labels), o.opt.Buckets.bins(p.layout), p.layout))
+			continue
+		}
+		out := newNativePoints(o.w, labels, p.layout)
+		o.writeSeries(p, out)
+		if out.flush(); out.err != nil {
+			return out.err
+		}
 	}
 	o.series = nil
+	return nil
 }
 
 // Close ends the exposition.
 func (o *OpenMetrics) Close() error {
-	o.end()
-	o.w.WriteString("# EOF\n")
+	if err := o.end(); err != nil {
+		return err
+	}
+	if !o.opt.Native {
+		o.w.WriteString("# EOF\n")
+	}
 	return o.w.Flush()
 }
 
-func (o *OpenMetrics) writeSeries(p *points) {
-	var labels strings.Builder
-	labels.WriteString(o.labels)
-	addLabel(&labels, "direction", p.direction)
-	addLabel(&labels, "host", p.host)
-	addLabel(&labels, "job", p.job)
-	out := newPointWriter(o.w, labels.String(), o.opt.Buckets.bins(p.layout), p.layout)
+// pointWriter writes the points of one series. at is the time of a point, created when its counts began; a time before 1970
+// is not known.
+type pointWriter interface {
+	point(h *hist.Histogram, at, created time.Time)
+}
+
+func (o *OpenMetrics) writeSeries(p *points, out pointWriter) {
+	never := time.Time{}
 	if !o.opt.Windows {
 		if !unit.IsKnown(o.run.Start) {
-			out.point(p.sum, "")
+			out.point(p.sum, never, never)
 			return
 		}
-		at := " " + unixTime(p.span.End)
-		out.point(p.sum, at)
-		fmt.Fprintf(o.w, "%s_created{%s} %s%s\n", metric, labels.String(), unixTime(p.span.Start), at)
+		out.point(p.sum, p.span.End, p.span.Start)
 		return
 	}
 	sum, end := hist.New(p.layout), time.Time{}
@@ -138,29 +154,30 @@ func (o *OpenMetrics) writeSeries(p *points) {
 		w := &p.windows[i]
 		// Windows of hosts are some milliseconds apart, which is not a gap.
 		if length := w.end.Sub(w.start); length > 0 && (i == 0 || w.start.Sub(end) > length/2) {
-			out.point(sum, " "+unixTime(w.start))
+			out.point(sum, w.start, never)
 		}
 		w.addTo(sum)
 		if w.end.After(end) {
 			end = w.end
 		}
 		if next := i + 1; next == len(p.windows) || p.windows[next].end.After(end) { // only one point for each time
-			out.point(sum, " "+unixTime(end))
+			out.point(sum, end, never)
 		}
 	}
 }
 
-// pointWriter writes the points of one series.
-type pointWriter struct {
+// textPoints writes the points of one series as text.
+type textPoints struct {
 	w       *bufio.Writer
+	labels  string
 	bins    []int    // bins at whose ends buckets end
 	buckets []string // text before the counts of the buckets and of +Inf
 	count   string
 	sum     string
 }
 
-func newPointWriter(w *bufio.Writer, labels string, bins []int, l hist.Layout) *pointWriter {
-	p := &pointWriter{w: w, bins: bins, count: fmt.Sprintf("%s_count{%s} ", metric, labels), sum: fmt.Sprintf("%s_sum{%s} ", metric, labels)}
+func newTextPoints(w *bufio.Writer, labels string, bins []int, l hist.Layout) *textPoints {
+	p := &textPoints{w: w, labels: labels, bins: bins, count: fmt.Sprintf("%s_count{%s} ", metric, labels), sum: fmt.Sprintf("%s_sum{%s} ", metric, labels)}
 	for _, i := range bins {
 		p.buckets = append(p.buckets, fmt.Sprintf("%s_bucket{%s,le=%q} ", metric, labels, decimal(float64(bound(l, i))/1e9)))
 	}
@@ -168,8 +185,11 @@ func newPointWriter(w *bufio.Writer, labels string, bins []int, l hist.Layout) *
 	return p
 }
 
-// point writes one point. at is its time with a space before it, or empty.
-func (p *pointWriter) point(h *hist.Histogram, at string) {
+func (p *textPoints) point(h *hist.Histogram, moment, created time.Time) {
+	at := "" // with a space before it
+	if unit.IsKnown(moment) {
+		at = " " + unixTime(moment)
+	}
 	next, within := 0, 0.0
 	for i, n := range h.All() {
 		for next < len(p.bins) && p.bins[next] < i {
@@ -188,13 +208,28 @@ func (p *pointWriter) point(h *hist.Histogram, at string) {
 		sum = h.Mean().Value * within / 1e9
 	}
 	p.line(p.sum, decimal(sum), at)
+	if unit.IsKnown(created) {
+		fmt.Fprintf(p.w, "%s_created{%s} %s%s\n", metric, p.labels, unixTime(created), at)
+	}
 }
 
-func (p *pointWriter) line(name, value, at string) {
+func (p *textPoints) line(name, value, at string) {
 	p.w.WriteString(name)
 	p.w.WriteString(value)
 	p.w.WriteString(at)
 	p.w.WriteByte('\n')
+}
+
+// label is a label of a series. One with an empty value is left out.
+type label struct{ name, value string }
+
+// textOf returns labels as in an exposition.
+func textOf(labels []label) string {
+	var text strings.Builder
+	for _, l := range labels {
+		addLabel(&text, l.name, l.value)
+	}
+	return text.String()
 }
 
 // addLabel adds a label with its value escaped, unless the value is empty.

@@ -17,10 +17,13 @@ import (
 	"github.com/DataDog/sketches-go/ddsketch/pb/sketchpb"
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/encoding/protodelim"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
@@ -225,6 +228,16 @@ func sketchWith(gamma float64, index int32) []byte {
 	return text
 }
 
+// family returns an exposition with a histogram.
+func family(h *dto.Histogram) string {
+	var out bytes.Buffer
+	f := &dto.MetricFamily{Name: proto.String("a_seconds"), Help: proto.String(""), Type: dto.MetricType_HISTOGRAM.Enum(), Metric: []*dto.Metric{{Histogram: h}}}
+	if _, err := protodelim.MarshalTo(&out, f); err != nil {
+		panic(err)
+	}
+	return out.String()
+}
+
 // TestReadErrors: errors name the place, what is there and what was expected.
 func TestReadErrors(t *testing.T) {
 	const header = "#[Histogram log format version 1.3]\n"
@@ -258,6 +271,13 @@ func TestReadErrors(t *testing.T) {
 		{"huge gamma", `{"sketch_ns":"` + base64.StdEncoding.EncodeToString(sketchWith(1e300, 1)) + `"}`, "", "x:1:1: got a sketch whose bins grow by 1e+300"},
 		{"far bin", `{"sketch_ns":"` + base64.StdEncoding.EncodeToString(sketchWith(1.02, math.MaxInt32)) + `"}`, "", "x:1:1: got a bin of a sketch from +Inf"},
 		{"no unit of a sketch", `{"sketch":"` + base64.StdEncoding.EncodeToString(sketchWith(1.02, 1)) + `"}`, "", "x:1:1: got values without a unit"},
+		{"message", "\x20\n\x03a_s\x12\x00\x18\x04", "", "x:1:1: got what is no family of metrics"},
+		{"schema", family(&dto.Histogram{Schema: proto.Int32(9)}), "", "x:1:1: got a native histogram of schema 9"},
+		{"spans", family(&dto.Histogram{Schema: proto.Int32(3), PositiveSpan: []*dto.BucketSpan{{Offset: proto.Int32(1), Length: proto.Uint32(math.MaxUint32)}}, PositiveDelta: []int64{1}}), "", "x:1:1: got 1 buckets, want as many"},
+		{"negative", family(&dto.Histogram{Schema: proto.Int32(3), PositiveSpan: []*dto.BucketSpan{{Length: proto.Uint32(1)}}, PositiveDelta: []int64{-1}}), "", "x:1:1: got -1 requests in a bucket"},
+		{"far bucket", family(&dto.Histogram{Schema: proto.Int32(-4), PositiveSpan: []*dto.BucketSpan{{Offset: proto.Int32(math.MaxInt32), Length: proto.Uint32(1)}}, PositiveDelta: []int64{1}}), "", "x:1:1: got a bucket from +Inf"},
+		{"fractions", family(&dto.Histogram{Schema: proto.Int32(3), PositiveCount: []float64{0.5}}), "", "x:1:1: got a native histogram with fractions"},
+		{"classic", family(&dto.Histogram{}), "", "got no histograms, want at least one"},
 		{"empty", header, "ns", "got no histograms, want at least one"},
 		{"other", "fio", "ns", `x:1:1: got "fio", want `},
 	} {
@@ -309,6 +329,92 @@ func TestReadDDSketch(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestReadNativeBack: native histograms that fio2es wrote are read as they were: a point for each window, and one for a run.
+func TestReadNativeBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		start := time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)
+		run := &mapping.RunInfo{Name: "r, \"s\"", Archive: "a", Start: start}
+		layout := rapid.SampledFrom(layouts()).Draw(t, "layout")
+		windows := rapid.Bool().Draw(t, "windows")
+		var out bytes.Buffer
+		to := NewOpenMetrics(&out, OpenMetricsOptions{Windows: windows, Native: true})
+		err := to.Begin(run, false)
+		var want []string
+		sum := hist.New(layout)
+		w := &window.Window{Run: run, Host: "client01", Job: "0.1", Direction: "write", End: start}
+		for range rapid.IntRange(1, 3).Draw(t, "number") {
+			w.Start = w.End.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "gap")) * time.Second)
+			w.End = w.Start.Add(time.Second)
+			h := hist.New(layout)
+			for range rapid.IntRange(1, 20).Draw(t, "bins") {
+				h.AddAt(rapid.IntRange(0, layout.Real()-1).Draw(t, "bin"), float64(rapid.OneOf(rapid.Int64Range(1, 9), rapid.Int64Range(1, 1<<40)).Draw(t, "count")))
+			}
+			sum.Merge(h)
+			if want = append(want, lineOf(run, w, h)); !windows {
+				whole := *w
+				whole.Start = start.Add(0)
+				want = []string{lineOf(run, &whole, sum)}
+			}
+			one := *w
+			err = errors.Join(err, to.Add(&one, h))
+		}
+		if err = errors.Join(err, to.Close()); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := Read("x", &out, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, w := range runs[0].Windows {
+			h, err := w.Histogram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !windows {
+				w.Start = start
+			}
+			got = append(got, lineOf(w.Run, w, h))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// TestReadNative reads what client_golang 1.25 gathered (NativeHistogramBucketFactor 1.1) of 1000 requests, whose latencies of
+// some ranks are known. A counter is before it.
+func TestReadNative(t *testing.T) {
+	text, err := os.ReadFile("testdata/native.pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := Read("x", bytes.NewReader(text), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := runs[0].Windows[0]
+	h, err := w.Histogram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 1 || len(runs[0].Windows) != 1 || h.Total() != 1000 || w.Job != "method=get" || w.Direction != mapping.AllDirections || runs[0].Info.Name != "http_request_duration_seconds" {
+		t.Errorf("%d runs, %v requests, %+v", len(runs), h.Total(), w)
+	}
+	for q, want := range map[float64]float64{0.5: 917705, 0.99: 28115863, 0.999: 65137250, 1: 134735783} {
+		if a := h.Percentile(q); math.Abs(a.Value-want) > 0.12*want { // a bucket, and a bin of fio at each end
+			t.Errorf("p%v is %v, want %v", q*100, a.Value, want)
+		}
+	}
+}
+
+// TestNative compares an exposition, which .ci/grafana reads with Prometheus's own parser.
+func TestNative(t *testing.T) {
+	var out bytes.Buffer
+	writeAll(t, NewOpenMetrics(&out, OpenMetricsOptions{Windows: true, Native: true}), runs()[:1])
+	golden.File(t, "testdata/run.native.golden", out.String())
 }
 
 // TestReadBins: bins of others, in CSV that someone made.
@@ -374,4 +480,18 @@ func FuzzReadBins(f *testing.F) {
 		written(f, func(w io.Writer) Writer { return NewBins(w, table.CSV) }, runs()), written(f, func(w io.Writer) Writer { return NewBins(w, table.JSON) }, runs()),
 		written(f, func(w io.Writer) Writer { return NewDDSketch(w) }, runs()),
 		`{"sketch":"CgkJexSuR+F68D8SDwoKCJABEQAAAAAAAPA/"}`, "direction,start_ms,end_ms,low_ns,high_ns,count\n", "\"")
+}
+
+func FuzzReadNative(f *testing.F) {
+	known, err := os.ReadFile("testdata/native.pb")
+	if err != nil {
+		f.Fatal(err)
+	}
+	fuzzRead(f, func(text string, opt ReadOptions) ([]*Run, error) {
+		c := &collector{ReadOptions: opt, file: "x"}
+		if err := readNative(c, strings.NewReader(text)); err != nil {
+			return nil, err
+		}
+		return c.end()
+	}, string(known), written(f, func(w io.Writer) Writer { return NewOpenMetrics(w, OpenMetricsOptions{Native: true, Windows: true}) }, runs()[:1]))
 }
