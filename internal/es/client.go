@@ -60,7 +60,7 @@ func New(config Config) (*Client, error) {
 	}
 	options := []elastictransport.Option{
 		elastictransport.WithURLs(urls...), elastictransport.WithTransport(conns),
-		elastictransport.WithUserAgent(config.UserAgent), elastictransport.WithDisableRetry(),
+		elastictransport.WithUserAgent("fio2es"), elastictransport.WithDisableRetry(),
 	}
 	if !config.NoGzip {
 		options = append(options, elastictransport.WithInterceptors(compression()))

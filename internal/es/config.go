@@ -34,17 +34,15 @@ type Config struct {
 	AllowPlain bool   // allow credentials over plain http to other machines
 	NoGzip     bool   // neither requests nor answers are compressed, as if all nodes are on this machine
 
-	ConnectTimeout time.Duration // default 10 s
-	Timeout        time.Duration // of one request, including its answer; default 90 s
-	GiveUpAfter    time.Duration // how long to retry without progress; default 5 min, negative: no retries
-	Pause          time.Duration // before the first retry, doubled each time up to 30 s; default 100 ms
+	Timeout     time.Duration // of one request, including its answer; default 90 s
+	GiveUpAfter time.Duration // how long to retry without progress; default 5 min, negative: no retries
+	Pause       time.Duration // before the first retry, doubled each time up to 30 s; default 100 ms
 
 	// Waiting is called while the client waits for a server: first within eight seconds, then every half minute.
 	// Calls do not overlap. It may be nil.
 	Waiting func(Wait)
 
-	UserAgent string // default "fio2es"
-	Service   string // name of the server in errors; default "elasticsearch"
+	Service string // name of the server in errors; default "elasticsearch"
 
 	// Dial makes connections instead of TCP, for tunnels and tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -82,11 +80,9 @@ func (c *Config) complete() ([]*url.URL, error) {
 	if c.Dial == nil && !slices.ContainsFunc(urls, isRemote) {
 		c.NoGzip = true // without a network, compression takes longer than it saves
 	}
-	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 10*time.Second)
 	c.Timeout = cmp.Or(c.Timeout, 90*time.Second)
 	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, 5*time.Minute)
 	c.Pause = cmp.Or(c.Pause, 100*time.Millisecond)
-	c.UserAgent = cmp.Or(c.UserAgent, "fio2es")
 	c.Service = cmp.Or(c.Service, elasticsearch)
 	return urls, nil
 }
@@ -136,13 +132,14 @@ func (c *Config) transport() (*http.Transport, error) {
 			return nil, fmt.Errorf("%w: the CA file has no PEM certificate", ErrConfig)
 		}
 	}
+	const connecting = 10 * time.Second
 	dial := c.Dial
 	if dial == nil {
-		dial = (&net.Dialer{Timeout: c.ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
+		dial = (&net.Dialer{Timeout: connecting, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return &http.Transport{
 		DisableCompression: c.NoGzip,
-		Proxy:              http.ProxyFromEnvironment, DialContext: dial, TLSClientConfig: secure, TLSHandshakeTimeout: c.ConnectTimeout,
+		Proxy:              http.ProxyFromEnvironment, DialContext: dial, TLSClientConfig: secure, TLSHandshakeTimeout: connecting,
 		MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: c.Dial == nil,
 		WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
 	}, nil

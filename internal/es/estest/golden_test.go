@@ -118,6 +118,9 @@ func TestRecorded(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
+	for _, name := range []string{"action-without-source-second", "empty-body", "root", "template-get-missing", "template-get-wildcard-missing"} {
+		files = append(files, filepath.Join("..", "testdata", name+".json")) // of the tests of the client
+	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
