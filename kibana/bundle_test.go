@@ -319,17 +319,7 @@ func dashboardFilter(t *testing.T, o kibana.Object) string {
 }
 
 func visit(v any, each func(map[string]any)) {
-	switch v := v.(type) {
-	case []any:
-		for _, inner := range v {
-			visit(inner, each)
-		}
-	case map[string]any:
-		each(v)
-		for _, inner := range v {
-			visit(inner, each)
-		}
-	}
+	kibanatest.Walk(v, "", func(_ string, node map[string]any) { each(node) })
 }
 
 // TestBuckets: Elasticsearch refuses more than 65,536 buckets in an answer, including empty ones. hdr needs about
