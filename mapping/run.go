@@ -160,6 +160,8 @@ type FioInfo struct {
 	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
 	UsrCPU  float64           `json:"usr_cpu,omitempty"` // percent of one CPU, mean of the jobs
 	SysCPU  float64           `json:"sys_cpu,omitempty"`
+	// Switches is how often the jobs lost or gave up a CPU, by fio's count; 0 if no report has it.
+	Switches int64 `json:"context_switches,omitempty"`
 }
 
 // Text returns the version, and where the numbers come from if that is not JSON: "fio-3.33 (normal output)".

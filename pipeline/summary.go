@@ -50,6 +50,7 @@ func (r *runReader) summary() *mapping.Run {
 	for _, e := range reported {
 		run.Fio.UsrCPU += e.UsrCPU
 		run.Fio.SysCPU += e.SysCPU
+		run.Fio.Switches += e.Switches
 	}
 	if n := float64(len(reported)); n > 0 {
 		run.Fio.UsrCPU, run.Fio.SysCPU = rounded(run.Fio.UsrCPU/n, 100), rounded(run.Fio.SysCPU/n, 100)

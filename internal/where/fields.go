@@ -180,6 +180,12 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	}
 	add("usr_cpu", "fio.usr_cpu", expr.Number, "percent of a CPU in user mode, mean of the jobs", "80", func(r *mapping.Run) any { return cpu(r, r.Fio.UsrCPU) })
 	add("sys_cpu", "fio.sys_cpu", expr.Number, "percent of a CPU in the kernel, mean of the jobs", "80", func(r *mapping.Run) any { return cpu(r, r.Fio.SysCPU) })
+	add("context_switches", "fio.context_switches", expr.Number, "context switches of the jobs", "1e6", func(r *mapping.Run) any {
+		if r.Fio.Switches == 0 {
+			return nil
+		}
+		return r.Fio.Switches
+	})
 	add("direction", "fio.direction", expr.Text, "read, write, trim: those that it has", "write", func(r *mapping.Run) any {
 		var list []string
 		for _, d := range r.ByDirection() {

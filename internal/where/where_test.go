@@ -84,7 +84,7 @@ func TestMatches(t *testing.T) {
 func TestUnknownNumbers(t *testing.T) {
 	run := aRun() // a run of logs without a report
 	run.All.Bandwidth, run.Write.Bandwidth = 0, 0
-	for _, name := range []string{"bytes", "bandwidth", "write.bytes", "write.bw", "usr_cpu", "sys_cpu", "interval"} {
+	for _, name := range []string{"bytes", "bandwidth", "write.bytes", "write.bw", "usr_cpu", "sys_cpu", "context_switches", "interval"} {
 		value := map[expr.Kind]string{expr.Size: "1k", expr.Bandwidth: "1k", expr.Number: "1", expr.Duration: "1s"}[Lookup(name).Kind]
 		for condition, want := range map[string]bool{name + "<" + value: false, name + "=0": false, name + "!=" + value: true, name: false} {
 			if c, err := Parse(condition, now); err != nil || c.Matches(run) != want {
