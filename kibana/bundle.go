@@ -1,7 +1,6 @@
 package kibana
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"embed"
@@ -162,16 +161,12 @@ const navigation = "navigation"
 // WriteNDJSON writes the input of Kibana's import: one object on each line. The same bundle always gives the same
 // text.
 func (b *Bundle) WriteNDJSON(w io.Writer) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
+	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	for _, o := range b.Objects {
 		if err := encoder.Encode(o); err != nil {
 			return fmt.Errorf("write saved objects: %w", err)
 		}
-	}
-	if _, err := w.Write(text.Bytes()); err != nil {
-		return fmt.Errorf("write saved objects: %w", err)
 	}
 	return nil
 }
@@ -307,10 +302,4 @@ func bands() (all, low, high string) {
 }
 
 // quoted returns a value as JSON in a string, which is the form of many attributes.
-func quoted(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("encode part of a saved object: %v", err)) // cannot fail: all are plain values
-	}
-	return string(text)
-}
+func quoted(v any) string { return string(must(json.Marshal(v))) }

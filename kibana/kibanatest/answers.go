@@ -87,7 +87,14 @@ func Normalize(answer []byte, prefix string) (json.RawMessage, error) {
 	}
 	delete(v, "took")
 	delete(v, "_shards")
-	normalizeHits(v, prefix)
+	Walk(v, "", func(_ string, node map[string]any) { // all hits, including those in aggregations
+		if index, ok := node["_index"].(string); ok {
+			delete(node, "_id")
+			if rest, ok := strings.CutPrefix(index, prefix); ok {
+				node["_index"] = "fio" + rest
+			}
+		}
+	})
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
@@ -95,24 +102,4 @@ func Normalize(answer []byte, prefix string) (json.RawMessage, error) {
 		return nil, fmt.Errorf("write answer: %w", err)
 	}
 	return text.Bytes(), nil
-}
-
-// normalizeHits normalizes all hits, including those in aggregations.
-func normalizeHits(v any, prefix string) {
-	switch v := v.(type) {
-	case []any:
-		for _, inner := range v {
-			normalizeHits(inner, prefix)
-		}
-	case map[string]any:
-		if index, ok := v["_index"].(string); ok {
-			delete(v, "_id")
-			if rest, ok := strings.CutPrefix(index, prefix); ok {
-				v["_index"] = "fio" + rest
-			}
-		}
-		for _, inner := range v {
-			normalizeHits(inner, prefix)
-		}
-	}
 }
