@@ -54,19 +54,36 @@ func layouts() (all []hist.Layout) {
 	return all
 }
 
+// inHDR returns what a reader of a log sees of a histogram.
+func inHDR(t rapid.TB, h *hist.Histogram) *hdrhistogram.Histogram {
+	t.Helper()
+	to := hdrhistogram.NewPacked(1, hdrHighest(h.Layout()), hdrDigits)
+	err := to.RecordValue(1) // nothing of the last histogram must remain
+	err = errors.Join(err, recordHDR(to, h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := to.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := hdrhistogram.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
 // TestSlotInBin: each bin of each layout has its own slot of HdrHistogram, which lies within the bin. The values of the slot
 // are as near to the bin's middle as the package comment says.
 func TestSlotInBin(t *testing.T) {
 	for _, l := range layouts() {
-		to, h := hdrhistogram.New(1, hdrHighest(l), hdrDigits), hist.New(l)
+		h := hist.New(l)
 		for i := range l.Real() {
 			h.AddAt(i, 3)
 		}
-		if err := recordHDR(to, h); err != nil {
-			t.Fatal(err)
-		}
 		i := 0
-		for _, slot := range to.Distribution() {
+		for _, slot := range inHDR(t, h).Distribution() {
 			if slot.Count == 0 {
 				continue
 			}
@@ -101,22 +118,8 @@ func drawHistogram(t *rapid.T) *hist.Histogram {
 func TestHDRRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistogram(t)
-		to := hdrhistogram.New(1, hdrHighest(h.Layout()), hdrDigits)
-		if err := to.RecordValue(1); err != nil { // nothing of the last histogram must remain
-			t.Fatal(err)
-		}
-		if err := recordHDR(to, h); err != nil {
-			t.Fatal(err)
-		}
-		text, err := to.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-		if err != nil {
-			t.Fatal(err)
-		}
-		highest := to.Max()
-		read, err := hdrhistogram.Decode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := inHDR(t, h)
+		highest := read.Max()
 		back := hist.New(h.Layout())
 		for _, bar := range read.Distribution() {
 			if bar.Count == 0 {
@@ -164,10 +167,7 @@ func TestHDRKnown(t *testing.T) {
 	}{{0, 1}, {1, 2}, {3, 300}, {127, 1 << 20}, {130, 4}, {2047, 5}, {2048, 6}, {1e6, 1 << 31}, {9_876_543_210, 1<<52 + 1}, {20e9, 9}} {
 		h.AddLatency(c.ns, c.n)
 	}
-	got := hdrhistogram.New(1, hdrHighest(h.Layout()), hdrDigits)
-	if err := recordHDR(got, h); err != nil {
-		t.Fatal(err)
-	}
+	got := inHDR(t, h)
 	want, err := hdrhistogram.Decode([]byte(known))
 	if err != nil {
 		t.Fatal(err)

@@ -32,8 +32,8 @@ type HDRLog struct {
 	start time.Time // times in the log count from here
 	begun bool
 
-	layout    hist.Layout             // of the histograms since the last line that names it
-	histogram *hdrhistogram.Histogram // of that layout, to encode with
+	layout    hist.Layout                   // of the histograms since the last line that names it
+	histogram *hdrhistogram.PackedHistogram // of that layout, to encode with
 }
 
 // NewHDRLog returns a writer of a log to w. At a second run it fails with [ErrOneRun].
@@ -59,13 +59,13 @@ func (l *HDRLog) Begin(run *mapping.RunInfo, _ bool) error {
 // milliseconds, and the histogram.
 func (l *HDRLog) Add(w *window.Window, requests *hist.Histogram) error {
 	if layout := requests.Layout(); l.histogram == nil || l.layout != layout {
-		l.layout, l.histogram = layout, hdrhistogram.New(1, hdrHighest(layout), hdrDigits)
+		l.layout, l.histogram = layout, hdrhistogram.NewPacked(1, hdrHighest(layout), hdrDigits)
 		fmt.Fprintf(l.w, "#[fio2es: bins %s]\n", mapping.LayoutName(layout))
 	}
 	if err := recordHDR(l.histogram, requests); err != nil {
 		return err
 	}
-	text, err := l.histogram.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	text, err := l.histogram.Encode()
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ const hdrDigits = 3
 func hdrHighest(l hist.Layout) int64 { return max(l.Reach()-1, 1<<34-1) }
 
 // recordHDR replaces the values of to by the middles of bins.
-func recordHDR(to *hdrhistogram.Histogram, requests *hist.Histogram) error {
+func recordHDR(to *hdrhistogram.PackedHistogram, requests *hist.Histogram) error {
 	to.Reset()
 	layout := requests.Layout()
 	for i, n := range requests.All() {

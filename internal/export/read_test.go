@@ -2,7 +2,9 @@ package export
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +26,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/internal/memtest"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
@@ -494,4 +497,56 @@ func FuzzReadNative(f *testing.F) {
 		}
 		return c.end()
 	}, string(known), written(f, func(w io.Writer) Writer { return NewOpenMetrics(w, OpenMetricsOptions{Native: true, Windows: true}) }, runs()[:1]))
+}
+
+// TestReadHostile: small files that become large end in an error, within bounds of memory.
+func TestReadHostile(t *testing.T) {
+	const digits, slots = 5, 6_000_000
+	head := binary.BigEndian.AppendUint32(nil, 0x1c849313)
+	head = binary.BigEndian.AppendUint32(head, slots)
+	head = binary.BigEndian.AppendUint32(head, 0)
+	head = binary.BigEndian.AppendUint32(head, digits)
+	head = binary.BigEndian.AppendUint64(head, 1)
+	head = binary.BigEndian.AppendUint64(head, math.MaxInt64)
+	head = binary.BigEndian.AppendUint64(head, math.Float64bits(1))
+	payload := func(counts []byte) string {
+		var packed bytes.Buffer
+		z := zlib.NewWriter(&packed)
+		z.Write(head)
+		z.Write(counts)
+		z.Close()
+		all := binary.BigEndian.AppendUint32(nil, 0x1c849314)
+		all = binary.BigEndian.AppendUint32(all, uint32(packed.Len()))
+		return base64.StdEncoding.EncodeToString(append(all, packed.Bytes()...))
+	}
+	full := payload(bytes.Repeat([]byte{2}, slots)) // one request in each slot
+	sketch := &sketchpb.DDSketch{Mapping: &sketchpb.IndexMapping{Gamma: 1.0000001}, PositiveValues: &sketchpb.Store{ContiguousBinCounts: make([]float64, 1<<20)}}
+	for i := range sketch.PositiveValues.ContiguousBinCounts {
+		sketch.PositiveValues.ContiguousBinCounts[i] = 1
+	}
+	packed, err := proto.Marshal(sketch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		name, text string
+		wantErr    bool
+	}{
+		{"a payload that inflates a thousand times", full + "\n", false},
+		{"a sketch of a million bins", `{"sketch_ns":"` + base64.StdEncoding.EncodeToString(packed) + `"}`, false},
+		{"many such payloads", strings.Repeat("0,1,1,"+full+"\n", 20), true},
+		{"windows without end", strings.Repeat(`{"low_ns":[1],"high_ns":[2],"count":[1]}`+"\n", 600_000), true},
+	}
+	for _, c := range cases[:memtest.Scale(2, len(cases))] { // the others take half a minute
+		used := memtest.Measure(t, func() {
+			_, err := Read("x", strings.NewReader(c.text), ReadOptions{Unit: "ns", Budget: new(source.Budget)})
+			if (err != nil) != c.wantErr || err != nil && !errors.Is(err, source.ErrTooMuch) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		})
+		if used.Peak > 400<<20 {
+			t.Errorf("%s: %d MB", c.name, used.Peak>>20)
+		}
+		t.Logf("%s: %d MB, %v", c.name, used.Peak>>20, used.Time)
+	}
 }
