@@ -18,6 +18,7 @@ type Interval struct {
 	Hosts     HostsRef  `json:"hosts,omitzero"` // as in run documents
 	Fio       FioRef    `json:"fio"`
 	Latency   Latency   `json:"latency,omitzero"` // empty if no request completed
+	Bounds    *Bounds   `json:"bounds,omitempty"` // of its percentiles; nil: none were wanted
 	Requests  Requests  `json:"requests"`
 	IOPS      float64   `json:"iops"`                 // completions per second; of averages 0 if not known, and then absent in JSON
 	Bandwidth float64   `json:"bandwidth,omitempty"`  // bytes per second, if a log has it

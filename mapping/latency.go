@@ -27,8 +27,6 @@ type Latency struct {
 	P99    float64 `json:"p99"`
 	P999   float64 `json:"p99_9"`
 	P9999  float64 `json:"p99_99"`
-
-	Bounds *Bounds `json:"bounds,omitempty"` // nil: none were wanted
 }
 
 // Bins are a histogram in the form of Elasticsearch. A count above [MaxCount] becomes several equal values, whose

@@ -198,8 +198,9 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		n = 0
 	}
 	var last [fiolog.Directions]struct { // windows of several levels share the latencies if they have the same requests
-		of   *hist.Histogram
-		made mapping.Latency
+		of     *hist.Histogram
+		made   mapping.Latency
+		bounds *mapping.Bounds
 	}
 	ref := &r.execution.Run
 	info := &mapping.RunInfo{
@@ -245,8 +246,9 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		l := &last[from.Key.Direction]
 		if l.of != from.Latencies {
 			l.of, l.made = from.Latencies, mapping.Figures(from.Latencies)
-			l.made.Bounds = mapping.NewBounds(from.Latencies, r.opt.Confidence)
+			l.bounds = mapping.NewBounds(from.Latencies, r.opt.Confidence)
 		}
+		w.Bounds = l.bounds
 		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
 		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
 		ms := w.EndMS() - w.StartMS()

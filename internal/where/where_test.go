@@ -286,7 +286,7 @@ func TestDocumentFields(t *testing.T) {
 		"long": {expr.Number, expr.Count, expr.Size, expr.KiB, expr.Duration}, "double": {expr.Number, expr.Rate, expr.Bandwidth, expr.Latency},
 	}
 	without := regexp.MustCompile(`^(@timestamp|run\.(link|compare)|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|removed\..*|documents\..*|changes\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
-		`.*\.(means|sums|fio)\..*|.*\.latency\.bounds\..*|.*\.(duration_ms|histogram|layout|stddev|keyword)|light)$`)
+		`.*\.(means|sums|fio)\..*|.*\.(duration_ms|histogram|layout|stddev|keyword)|light)$`)
 	for path, kind := range templates.RunFields() {
 		name := path
 		if kind == "flattened" || kind == "object" {

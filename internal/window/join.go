@@ -191,7 +191,7 @@ func (j *joined) fill(w *Window) {
 	}
 	w.Completed, w.Weight = j.completed, math.Round(j.weight*1e6)/1e6
 	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), math.Round(perSecond(j.bytes.Sum()))
-	w.Counts, w.Layout = nil, hist.Layout{}
+	w.Counts, w.Layout, w.Bounds = nil, hist.Layout{}, nil
 	switch {
 	case j.most == nil:
 		w.Latency, w.IOPS = mapping.Latency{}, perSecond(max(j.averaged, float64(j.completed)))
@@ -205,11 +205,12 @@ func (j *joined) fill(w *Window) {
 		}
 	case j.histograms == 1 || j.requests.IsEmpty(): // its numbers come from exact weights, not from whole counts
 		w.Latency, w.Counts, w.Layout = j.most.Latency, j.most.Counts, j.most.Layout
+		w.Bounds = j.most.Bounds
 	default:
 		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
 		j.latencies.Limit(&w.Latency, j.requests.Total())
-		if b := j.most.Latency.Bounds; b != nil {
-			w.Latency.Bounds = mapping.NewBounds(&j.requests, b.Confidence)
+		if b := j.most.Bounds; b != nil {
+			w.Bounds = mapping.NewBounds(&j.requests, b.Confidence)
 		}
 		w.IsRough = j.isCut && isRough(&j.requests)
 	}

@@ -35,6 +35,7 @@ type Window struct {
 	// Latency has percentiles if [mapping.Latency.HasPercentiles] is true. Otherwise it has at most a mean; without
 	// requests it is empty.
 	Latency mapping.Latency
+	Bounds  *mapping.Bounds // of percentiles; nil: none were wanted
 	// Counts are the requests by bin of Layout, rounded to whole numbers: see [Window.Histogram]. They are nil in the
 	// window of a document, which has them as the bins of Latency. Only [Window.Document] makes bins of them.
 	Counts []hist.Bin
@@ -55,7 +56,7 @@ func From(d *mapping.Interval) *Window {
 		Run: run, Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Section: d.Fio.Section, Direction: d.Fio.Direction,
 		Start: d.Time, End: d.Window.End, ElapsedMS: d.Window.ElapsedMS, FromMS: d.Window.FromMS, ToMS: d.Window.ToMS,
 		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
-		Latency: d.Latency, Averaged: d.Weighting == mapping.Averaged,
+		Latency: d.Latency, Bounds: d.Bounds, Averaged: d.Weighting == mapping.Averaged,
 	}
 }
 
@@ -130,7 +131,7 @@ func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
 	if d.Latency = w.Latency; w.Counts != nil {
 		d.Latency.SetBins(w.Layout, w.Counts)
 	}
-	d.DocCount = d.Latency.Bins.Total()
+	d.Bounds, d.DocCount = w.Bounds, d.Latency.Bins.Total()
 	d.IOPS, d.Bandwidth = w.IOPS, w.Bandwidth
 	return &d
 }
