@@ -42,6 +42,9 @@ func Title(run *mapping.Run) string {
 // shown beside names.
 func inArchive(run *mapping.Run) string {
 	name := run.Run.Archive
+	if name == "" { // of a file of histograms
+		return ""
+	}
 	if at, err := time.Parse("20060102-150405", name[:min(15, len(name))]); err == nil && run.Run.Start.Sub(at).Abs() < 24*time.Hour {
 		return ""
 	}

@@ -54,7 +54,7 @@ func readHistograms(archive *pipeline.Archive, unit string) (runs []*export.Run,
 func (r *Run) readHistograms(take func(*window.Window) error) (*mapping.Run, error) {
 	of := r.histograms
 	doc := &mapping.Run{Run: of.Info, IntervalMS: of.IntervalMS, Levels: []mapping.Level{mapping.Cluster}}
-	doc.Run.Complete = true
+	doc.Run.Complete, doc.Documents.Cluster = true, len(of.Windows)
 	for _, w := range of.Windows {
 		// Requests without a direction are what the user says.
 		if w.Direction == mapping.AllDirections && len(r.query.Directions) == 1 {
@@ -83,9 +83,8 @@ func (r *Run) readHistograms(take func(*window.Window) error) (*mapping.Run, err
 				return nil, err
 			}
 			for _, w := range sums {
-				doc.Documents.Add(level, 1)
 				if take == nil {
-					continue
+					break
 				}
 				if err := take(w); err != nil {
 					return nil, err

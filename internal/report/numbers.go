@@ -43,7 +43,7 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 // sumsOf returns the totals of windows.
 func sumsOf(doc *mapping.Run, sum *window.Sum) (list []*total, err error) {
 	for _, w := range sum.Windows() {
-		if w.Direction == mapping.AllDirections {
+		if w.Direction == mapping.AllDirections && len(list) > 0 {
 			break // it is the last
 		}
 		h, err := w.Histogram()

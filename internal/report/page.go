@@ -223,7 +223,7 @@ func runClass(i int) string {
 
 // overlays returns a chart of the distributions of all runs for each direction that at least two of them have.
 func overlays(runs []*run) (list []Figure) {
-	for _, direction := range mapping.Directions {
+	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
 		var curves []*curve
 		for i, r := range runs[:min(len(runs), maxCurves)] {
 			for _, c := range r.curves {

@@ -153,5 +153,6 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 
 // directions returns the directions with windows.
 func (r *runSums) directions() []string {
-	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
+	all := slices.Concat(mapping.Directions[:], []string{mapping.AllDirections})
+	return slices.DeleteFunc(all, func(name string) bool { return r.series[name] == nil })
 }
