@@ -63,6 +63,7 @@ func retiredWords(text string) (found []string) {
 func TestPlainWords(t *testing.T) {
 	root := os.DirFS("../..")
 	ours := regexp.MustCompile(`\.(go|md|html|css|js|txtar|yml)$|^Makefile$|^\.ci/`)
+	conflict := regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) .*`)
 	exempt := regexp.MustCompile(`^(testdata/corpus/|CHANGELOG\.md|internal/archtest/words_test\.go)`)
 	err := fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !ours.MatchString(path) || exempt.MatchString(path) {
@@ -71,6 +72,9 @@ func TestPlainWords(t *testing.T) {
 		text, err := fs.ReadFile(root, path)
 		for _, word := range retiredWords(string(text)) {
 			t.Errorf("%s:%s", path, word)
+		}
+		if at := conflict.FindString(string(text)); at != "" {
+			t.Errorf("%s: %q: a conflict of a merge was committed", path, at)
 		}
 		return err
 	})
