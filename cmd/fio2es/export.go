@@ -49,6 +49,10 @@ native       the same points as native histograms of Prometheus, in protobuf
 ddsketch     an object a line for each window, as in json, with sketch_ns, the
              protobuf in base64 of a DDSketch of nanoseconds, accurate to
              0.1 %: the values are the middles of bins
+json+        the whole run, or what is chosen of it, as a report of fio 3 with the
+             option of this name: for fio_jsonplus_clat2csv, and for fio2es as
+             a report alone. Bins of coarser logs become the fine one in their
+             middle
 csv          a line for each window and bin that has requests: its edges, low_ns
              (in the bin) and high_ns (above it; empty for the last bin, which
              has no end), the count, and the layout of the bins
@@ -89,7 +93,7 @@ the source of each format, and what it loses.`,
 	addSettings(fl, "levels")
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job: `levels` (default: follows from --host and --job)", "[]"
-	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, native, ddsketch, csv or json", export.Formats)
+	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, native, ddsketch, json+, csv or json", export.Formats)
 	fl.StringVarP(&output, "output", "o", "", "write to this `file`; - is stdout")
 	fl.BoolVar(&x.windows, "windows", false, "openmetrics and native: a point for each window")
 	fl.StringVar(&buckets, "buckets", buckets, "`buckets` of openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
@@ -103,7 +107,7 @@ func (x *exportCall) isExposition() bool { return x.as == "openmetrics" || x.as 
 func (x *exportCall) parse(buckets string, written bool) error {
 	switch {
 	case x.as == "":
-		return usagef("--as: want hdrlog, openmetrics, native, ddsketch, csv or json")
+		return usagef("--as: want hdrlog, openmetrics, native, ddsketch, json+, csv or json")
 	case !x.isExposition() && x.windows:
 		return usagef("--windows is for --as openmetrics and native: others have windows anyway")
 	case x.as != "openmetrics" && written:
@@ -128,7 +132,7 @@ func (x *exportCall) setLevels(e *env) error {
 func (x *exportCall) export(ctx context.Context, r *runReader, args []string, w io.Writer) error {
 	var windows *export.Ordered
 	only := ""
-	if x.as == "hdrlog" {
+	if x.as == "hdrlog" || x.as == "json+" {
 		only = export.ErrOneRun.Error()
 	}
 	return r.answer(ctx, args, &x.Query, answer{

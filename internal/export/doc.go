@@ -63,6 +63,12 @@
 // the layout beside it keeps the edges. Sketches of others have any accuracy and linear or cubic interpolation, too. The
 // name of their field says the unit: sketch_ns, sketch_us, sketch_ms, sketch_s, or sketch if it is not known.
 //
+// # json+
+//
+// [NewJSONPlus] writes the sums of all windows in the form of fio's report with --output-format=json+, which
+// fio_jsonplus_clat2csv reads, and fio2es as a report alone. The time within the run is lost, and so is the width of
+// coarse bins: fio's reports have fine ones.
+//
 // # CSV and JSON
 //
 // [NewBins] writes a line for each window and bin with requests, or an object for each window with arrays. low_ns

@@ -23,8 +23,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// ErrOneRun means that a second run was written to an HdrHistogram log.
-var ErrOneRun = errors.New("an HdrHistogram log has one run")
+// ErrOneRun means that a second run was written to a format that has one.
+var ErrOneRun = errors.New("an HdrHistogram log, or a report of fio, has one run")
 
 // HDRLog writes an interval log of HdrHistogram.
 type HDRLog struct {
