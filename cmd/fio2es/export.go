@@ -49,10 +49,10 @@ native       the same points as native histograms of Prometheus, in protobuf
 ddsketch     an object a line for each window, as in json, with sketch_ns, the
              protobuf in base64 of a DDSketch of nanoseconds, accurate to
              0.1 %: the values are the middles of bins
-json+        the whole run, or what is chosen of it, as a report of fio 3 with the
-             option of this name: for fio_jsonplus_clat2csv, and for fio2es as
-             a report alone. Bins of coarser logs become the fine one in their
-             middle
+json+        the whole run, or what is chosen of it, as a report of fio 3 with
+             the option of this name: for fio_jsonplus_clat2csv, and for fio2es
+             as a report alone. Bins of coarser logs become the fine one in
+             their middle
 csv          a line for each window and bin that has requests: its edges, low_ns
              (in the bin) and high_ns (above it; empty for the last bin, which
              has no end), the count, and the layout of the bins
