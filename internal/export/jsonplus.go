@@ -76,6 +76,9 @@ func (p *JSONPlus) Close() error {
 	var all window.Span
 	for _, j := range p.jobs {
 		job := map[string]any{"jobname": cmp.Or(j.name, p.run.Name), "groupid": 0, "error": 0}
+		for _, direction := range mapping.Directions { // fio's report has all, and its tools read all
+			job[direction] = map[string]any{"total_ios": 0, "runtime": 0}
+		}
 		if j.host != "" {
 			job["hostname"] = j.host
 		}
