@@ -255,8 +255,8 @@ func (h *Histogram) AddWeights(l Layout, weights []Weight) {
 	}
 }
 
-// AddBetween adds n requests of which another program's histogram says only that their latencies are in [low, high)
-// nanoseconds, with low < high. Within one bin of h it is exact. Otherwise each bin that overlaps [low, high) gets a whole
+// AddBetween adds n requests whose latencies are somewhere in [low, high) nanoseconds, with low < high: a bin of another
+// program's histogram. Within one bin of h it is exact. Otherwise each bin that overlaps [low, high) gets a whole
 // number of requests in proportion, and h is [Histogram.Rebinned]. The requests of a rank stay in bins that overlap theirs,
 // so an answer of h differs from the truth by no more than from one end of these bins to the other. n is at most
 // [MaxCount].

@@ -29,10 +29,24 @@ func NewBounds(h *hist.Histogram, confidence float64) *Bounds {
 		return nil
 	}
 	b := &Bounds{Confidence: confidence}
-	for i, to := range []*Between{&b.P50, &b.P75, &b.P90, &b.P95, &b.P99, &b.P999, &b.P9999} {
+	for i, to := range b.all() {
 		if low, high, ok := h.ConfidenceInterval(Percentiles[i].Quantile, confidence); ok {
 			*to = Between{micros(low.Low), micros(high.High)}
 		}
 	}
 	return b
+}
+
+// all returns the intervals in the order of [Percentiles].
+func (b *Bounds) all() [len(Percentiles)]*Between {
+	return [...]*Between{&b.P50, &b.P75, &b.P90, &b.P95, &b.P99, &b.P999, &b.P9999}
+}
+
+// Of returns the interval of a percentile by its index in [Percentiles], or false if there is none.
+func (b *Bounds) Of(i int) (Between, bool) {
+	if b == nil {
+		return Between{}, false
+	}
+	between := *b.all()[i]
+	return between, between != Between{}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Records passes the rows of the logs that the stage is read from to put: completions, or rows of histograms, as they are
-// in the logs, one job after another. A record is valid until put returns. Rows that cannot be read are left out, and [Stage.Read] reports them. Jobs that are not read from a log
-// have no records. The error is that of put or of ctx.
+// in the logs, one job after another. A record is valid until put returns. Rows that cannot be read are left out, and
+// [Stage.Read] reports them. Jobs that are not read from a log have no records. The error is that of put or of ctx.
 func (s *Stage) Records(ctx context.Context, put func(*plan.Job, *fiolog.Record) error) error {
 	if s.failed != nil {
 		return nil

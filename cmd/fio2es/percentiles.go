@@ -187,12 +187,7 @@ func (p *percentiles) write(r *percentileRow) error {
 			r.latency.UseFioMethod(h)
 		}
 		if h != nil && p.confidence > 0 {
-			r.intervals = map[string][2]float64{}
-			for _, of := range mapping.Percentiles {
-				if low, high, ok := h.ConfidenceInterval(of.Quantile, p.confidence); ok {
-					r.intervals[of.Field] = [2]float64{low.Low / 1000, high.High / 1000}
-				}
-			}
+			r.Bounds = mapping.NewBounds(h, p.confidence)
 		}
 	}
 	return p.to.Write(r)
@@ -277,8 +272,6 @@ type percentileRow struct {
 	latency facts.Latencies
 	isSum   bool  // a sum of windows
 	lasted  int64 // of a total, in milliseconds
-	// intervals of percentiles in µs by their fields, with --confidence. There is none if requests are too few, or a bound is open.
-	intervals map[string][2]float64
 }
 
 // isTotal reports whether the row is about the whole run.
@@ -318,23 +311,24 @@ func (r *percentileRow) of() *mapping.RunInfo { return r.Run }
 func percentileColumns(withIntervals bool) []table.Column[*percentileRow] {
 	latencies := facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency })
 	var bounds []table.Column[*percentileRow]
-	for _, p := range mapping.Percentiles {
+	for i, p := range mapping.Percentiles {
 		if !withIntervals {
 			break
 		}
-		for side, name := range []string{"_low", "_high"} {
-			bounds = append(bounds, table.Column[*percentileRow]{Name: p.Field + name, Unit: "us", Sparse: true, Value: func(r *percentileRow) any {
-				if between, ok := r.intervals[p.Field]; ok {
-					return between[side]
+		bound := func(name string, of func(mapping.Between) float64) table.Column[*percentileRow] {
+			return table.Column[*percentileRow]{Name: p.Field + name, Unit: "us", Sparse: true, Value: func(r *percentileRow) any {
+				if between, ok := r.Bounds.Of(i); ok {
+					return of(between)
 				}
 				return nil
-			}})
+			}}
 		}
+		bounds = append(bounds, bound("_low", func(b mapping.Between) float64 { return b.Low }), bound("_high", func(b mapping.Between) float64 { return b.High }))
 		at := slices.IndexFunc(latencies, func(c table.Column[*percentileRow]) bool { return c.Name == p.Field })
 		text := latencies[at].Text
 		latencies[at].Text = func(r *percentileRow) string {
-			if between, ok := r.intervals[p.Field]; ok {
-				return fmt.Sprintf("%s [%s %s]", text(r), unit.Latency(between[0]), unit.Latency(between[1]))
+			if between, ok := r.Bounds.Of(i); ok {
+				return fmt.Sprintf("%s [%s %s]", text(r), unit.Latency(between.Low), unit.Latency(between.High))
 			}
 			return text(r)
 		}

@@ -21,9 +21,9 @@
 // bins, the range ends with these.) Slots are 1 ns wide up to 2 µs, and 1/2048 to 1/1024 of the latency above. All
 // requests of a fio bin are in the slot of the bin's middle. This slot lies within the bin in each layout of fio.
 // Readers take one value for all requests of a slot. This adds less than 1 ns, or 1/1024 of the latency if that is
-// more, to the error of the bin's middle, which is 1/128 at coarseness 0. The format loses the edges of bins, which a comment
-// of fio2es ("bins fio3/0") keeps. So percentiles of others differ from those of package hist by less than a bin. Requests of the last bin, which is open, are at
-// the middle of its nominal width. A log has one run.
+// more, to the error of the bin's middle, which is 1/128 at coarseness 0. The format loses the edges of bins, which a
+// comment of fio2es ("bins fio3/0") keeps. So percentiles of others differ from those of package hist by less than a
+// bin. Requests of the last bin, which is open, are at the middle of its nominal width. A log has one run.
 //
 // # OpenMetrics
 //

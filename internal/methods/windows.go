@@ -82,7 +82,7 @@ type part struct {
 	job    int
 }
 
-// parts appends the requests of a window to list. spans are those from this window on, of which none has a request that
+// parts appends the requests of a window to list. spans are those from this window on, and none of their requests
 // took longer than longest.
 func (c *Comparison) parts(list []part, spans []span, of place, e *edges, longest int64, inFlight bool) []part {
 	start, end := float64(e.start(of)), float64(e.end(of))

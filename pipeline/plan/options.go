@@ -246,8 +246,8 @@ func (o jobOptions) requestSize() int64 {
 
 // completeText adds to fio's normal and terse output what the sections of the job file say: options, and in terse output with
 // these what its numbers are. fio counts no requests there, but their bytes, and IOPS without decimals, so a size of all
-// requests that fits both gives their number. Sums of several sections stay as they are. So does normal output of which a job
-// is such a sum, or contradicts its section: then the file was changed after the run, or it is another file.
+// requests that fits both gives their number. Sums of several sections stay as they are. Normal output stays as it is if one of
+// its jobs is such a sum, or contradicts its section: then the file was changed after the run, or it is another file.
 func (p *planner) completeText() {
 	for _, o := range p.Outputs {
 		if o.Fio.Format == fiolog.JSON {
