@@ -57,6 +57,8 @@ csv          a line for each window and bin that has requests: its edges, low_ns
              (in the bin) and high_ns (above it; empty for the last bin, which
              has no end), the count, and the layout of the bins
 json         the same, an object a line for each window, with arrays
+binary       the same in an eighth of the bytes, as described by
+             "go doc ./internal/export"
 
 Commands that take X read all but openmetrics again, also those of other
 programs (HdrHistogram of version 2; of CSV and JSON the columns named here, sketches also
@@ -93,7 +95,7 @@ the source of each format, and what it loses.`,
 	addSettings(fl, "levels")
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job: `levels` (default: follows from --host and --job)", "[]"
-	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, native, ddsketch, json+, csv or json", export.Formats)
+	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, native, ddsketch, json+, csv, json or binary", export.Formats)
 	fl.StringVarP(&output, "output", "o", "", "write to this `file`; - is stdout")
 	fl.BoolVar(&x.windows, "windows", false, "openmetrics and native: a point for each window")
 	fl.StringVar(&buckets, "buckets", buckets, "`buckets` of openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
@@ -107,7 +109,7 @@ func (x *exportCall) isExposition() bool { return x.as == "openmetrics" || x.as 
 func (x *exportCall) parse(buckets string, written bool) error {
 	switch {
 	case x.as == "":
-		return usagef("--as: want hdrlog, openmetrics, native, ddsketch, json+, csv or json")
+		return usagef("--as: want hdrlog, openmetrics, native, ddsketch, json+, csv, json or binary")
 	case !x.isExposition() && x.windows:
 		return usagef("--windows is for --as openmetrics and native: others have windows anyway")
 	case x.as != "openmetrics" && written:

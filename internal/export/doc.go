@@ -74,4 +74,13 @@
 // [NewBins] writes a line for each window and bin with requests, or an object for each window with arrays. low_ns
 // and high_ns are the edges of the bin, [low, high). The high of the last bin, which is open, is empty or null. layout
 // is the layout of the bins; files without it may have any edges. Nothing is lost.
+//
+// # Binary
+//
+// [NewBinary] writes the same in the fewest bytes: two or three for a bin. After the line "fio2es windows 1" come records, each
+// after its length as a varint. Varints, and the signed one, are those of encoding/binary and of protobuf (sint64). A record
+// that begins with 0 is a series, in JSON: run, archive, name, host, job, direction, level and layout as above, and the
+// start of the run, if it is known. Series are numbered from 1. Any other record is a window: the number of its series; its
+// start in milliseconds, signed, less that of the window before it in the file, and of the first one less that of its run; its
+// length in milliseconds; and for each bin with requests its index, less that of the bin before it, and the count.
 package export

@@ -23,7 +23,7 @@ type Writer interface {
 }
 
 // Formats are the names of the formats.
-var Formats = []string{"hdrlog", "openmetrics", "native", "ddsketch", "json+", table.CSV, table.JSON}
+var Formats = []string{"hdrlog", "openmetrics", "native", "ddsketch", "json+", table.CSV, table.JSON, "binary"}
 
 // New returns a writer in one of [Formats]. opt is used only for openmetrics and native.
 func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
@@ -39,6 +39,8 @@ func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
 		return NewDDSketch(w)
 	case "json+":
 		return NewJSONPlus(w)
+	case "binary":
+		return NewBinary(w)
 	}
 	return NewBins(w, format)
 }

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -97,7 +96,7 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	p.layout = p.layout.Merged(requests.Layout())
 	p.span.Add(w)
 	if o.opt.Windows {
-		p.windows = append(p.windows, pack(w, requests))
+		p.windows = append(p.windows, packedWindow{w.Start, w.End, requests.Layout(), slices.Clip(appendBins(nil, requests))})
 	} else {
 		p.sum.Merge(requests)
 	}
@@ -334,29 +333,13 @@ func bound(l hist.Layout, i int) int64 {
 type packedWindow struct {
 	start, end time.Time
 	layout     hist.Layout
-	bins       []byte // for each bin: its index less that of the bin before, and its count
-}
-
-func pack(w *window.Window, requests *hist.Histogram) packedWindow {
-	p := packedWindow{start: w.Start, end: w.End, layout: requests.Layout()}
-	last, buf := 0, make([]byte, 0, 1024)
-	for i, n := range requests.All() {
-		buf = binary.AppendUvarint(buf, uint64(i-last))
-		buf = binary.AppendUvarint(buf, uint64(math.Round(n)))
-		last = i
-	}
-	p.bins = slices.Clone(buf) // without spare capacity
-	return p
+	bins       []byte // of appendBins
 }
 
 func (p *packedWindow) addTo(sum *hist.Histogram) {
-	window, index := hist.New(p.layout), 0
-	for b := p.bins; len(b) > 0; {
-		gap, size := binary.Uvarint(b)
-		n, more := binary.Uvarint(b[size:])
-		index += int(gap)
-		window.AddAt(index, float64(n))
-		b = b[size+more:]
+	requests := hist.New(p.layout)
+	if err := addBins(requests, p.bins); err != nil {
+		panic(err) // not what appendBins made
 	}
-	sum.Merge(window)
+	sum.Merge(requests)
 }

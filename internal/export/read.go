@@ -47,6 +47,7 @@ type kind struct {
 var kinds = []kind{
 	{"an HdrHistogram log", isHDRLog, readHDRLog},
 	{"histograms in CSV or JSON", isBins, readBins},
+	{"histograms in the binary form of fio2es", isBinary, readBinary},
 	{"an exposition of Prometheus in protobuf", isNative, readNative},
 }
 

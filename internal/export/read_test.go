@@ -65,6 +65,7 @@ func TestReadBack(t *testing.T) {
 		"csv":      func(to *bytes.Buffer) Writer { return NewBins(to, table.CSV) },
 		"json":     func(to *bytes.Buffer) Writer { return NewBins(to, table.JSON) },
 		"ddsketch": func(to *bytes.Buffer) Writer { return NewDDSketch(to) },
+		"binary":   func(to *bytes.Buffer) Writer { return NewBinary(to) },
 	} {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			start := rapid.SampledFrom([]time.Time{{}, time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)}).Draw(t, "start")
@@ -241,6 +242,9 @@ func family(h *dto.Histogram) string {
 	return out.String()
 }
 
+// binarySeries is the first series of a file in the binary form.
+const binarySeries = binaryMagic + "\x14\x00{\"layout\":\"fio3/0\"}"
+
 // TestReadErrors: errors name the place, what is there and what was expected.
 func TestReadErrors(t *testing.T) {
 	const header = "#[Histogram log format version 1.3]\n"
@@ -281,6 +285,14 @@ func TestReadErrors(t *testing.T) {
 		{"far bucket", family(&dto.Histogram{Schema: proto.Int32(-4), PositiveSpan: []*dto.BucketSpan{{Offset: proto.Int32(math.MaxInt32), Length: proto.Uint32(1)}}, PositiveDelta: []int64{1}}), "", "x:1:1: got a bucket from +Inf"},
 		{"fractions", family(&dto.Histogram{Schema: proto.Int32(3), PositiveCount: []float64{0.5}}), "", "x:1:1: got a native histogram with fractions"},
 		{"classic", family(&dto.Histogram{}), "", "got no histograms, want at least one"},
+		{"cut off", binaryMagic + "\x05\x00{}", "", "x:1:1: got the end of the file within a record"},
+		{"long", binaryMagic + "\xff\xff\xff\x7f", "", "x:1:1: got a record of 268435455 bytes"},
+		{"half a length", binaryMagic + "\xff\xff\xff\xff\xff\xff", "", "x:1:1: got the end of the file within a record"},
+		{"series", binaryMagic + "\x03\x00{}", "", `x:1:1: got "{}" (`},
+		{"no such series", binaryMagic + "\x04\x01\x00\x00\x00", "", "x:1:1: got a window of series 1, want one of the 0 series before it"},
+		{"no such bin", binarySeries + "\x06\x01\x00\x00\xff\x7f\x01", "", "x:2:1: got 1 requests in bin 16383, want bins of fio3/0"},
+		{"half a bin", binarySeries + "\x04\x01\x00\x00\x05", "", "x:2:1: got 9007199254740993 requests in bin 5"},
+		{"far start", binarySeries + "\x0e\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x05\x01", "", "x:2:1: got start_ms -9223372036854775808"},
 		{"empty", header, "ns", "got no histograms, want at least one"},
 		{"other", "fio", "ns", `x:1:1: got "fio", want `},
 	} {
@@ -288,6 +300,33 @@ func TestReadErrors(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) && !strings.HasSuffix(err.Error(), c.want) || !errors.As(err, new(*fiolog.SyntaxError)) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
+	}
+}
+
+// TestBinary: the bytes are those that the package comment describes.
+func TestBinary(t *testing.T) {
+	start := time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)
+	run := &mapping.RunInfo{ID: "id", Archive: "a", Name: "r", Start: start}
+	h := hist.New(hist.Fio3(3))
+	h.AddAt(5, 1)
+	h.AddAt(7, 300)
+	var out bytes.Buffer
+	to := NewBinary(&out)
+	for _, begin := range []time.Duration{2, 1} {
+		w := &window.Window{Run: run, Level: mapping.Host, Host: "h", Direction: "read", Start: start.Add(begin * time.Second), End: start.Add(begin*time.Second + 130*time.Millisecond)}
+		if err := to.Add(w, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const series = `{"run":"id","archive":"a","name":"r","host":"h","job":"","direction":"read","layout":"fio3/3","level":"host","start":"2026-01-31T09:12:00.25Z"}`
+	want := "fio2es windows 1\n\x90\x01\x00" + series + // 144 bytes: 0x10, and 0x80 times 1
+		"\x0a\x01\xa0\x1f\x82\x01\x05\x01\x02\xac\x02" + // 10 bytes of series 1: +2000 ms, 130 ms, bin 5, 1 request, bin 5+2, 300 requests
+		"\x0a\x01\xcf\x0f\x82\x01\x05\x01\x02\xac\x02" // -1000 ms
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
 
@@ -497,6 +536,12 @@ func FuzzReadNative(f *testing.F) {
 		}
 		return c.end()
 	}, string(known), written(f, func(w io.Writer) Writer { return NewOpenMetrics(w, OpenMetricsOptions{Native: true, Windows: true}) }, runs()[:1]))
+}
+
+func FuzzReadBinary(f *testing.F) {
+	fuzzRead(f, func(text string, opt ReadOptions) ([]*Run, error) {
+		return Read("x", strings.NewReader(binaryMagic+text), opt)
+	}, written(f, func(w io.Writer) Writer { return NewBinary(w) }, runs())[len(binaryMagic):], "\x04\x00{}1", "\x03\x01\x00\x00", "\x84\xbd\xac\xec\xd2")
 }
 
 // TestReadHostile: small files that become large end in an error, within bounds of memory.
