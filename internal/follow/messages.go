@@ -20,14 +20,13 @@ import (
 // alerts reports when rules begin to be broken in the windows of a live run, and when they are met again. Only one
 // goroutine may use it.
 type alerts struct {
-	log  *slog.Logger
-	list []slo.Rule
-	even bool // all windows should have the same length
+	log   *slog.Logger
+	rules []slo.Rule
+	even  bool // all windows should have the same length
 
 	// Of the latest run: each stage of an execution is a run of its own.
 	run   string // its id
 	title string
-	rules *slo.Evaluator
 
 	elapsed  int64         // nominal start of the latest windows, in milliseconds since the run's start
 	shortest time.Duration // length of the shortest window before
@@ -50,7 +49,7 @@ type breach struct {
 }
 
 func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
-	return &alerts{log: log, list: rules, rules: slo.New(rules), broken: map[breach]time.Time{}}
+	return &alerts{log: log, rules: rules, broken: map[breach]time.Time{}}
 }
 
 // window checks a window and reports on the windows before it. It reports late, because the last window of a run may
@@ -59,7 +58,7 @@ func (a *alerts) window(w *window.Window) error {
 	if w.Run.ID != a.run { // the next stage has begun
 		a.end()
 		even := a.even
-		*a = *newAlerts(a.log, a.list)
+		*a = *newAlerts(a.log, a.rules)
 		a.even, a.run, a.title = even, w.Run.ID, w.Run.Archive+":"+w.Run.Name
 	}
 	if w.ElapsedMS != a.elapsed {
@@ -70,7 +69,7 @@ func (a *alerts) window(w *window.Window) error {
 				"completed is unknown", a.title, length.Round(100*time.Millisecond), unit.Time(w.End, unit.OfDay)))
 		}
 	}
-	breaches, err := a.rules.Add(w)
+	breaches, err := slo.Breaches(a.rules, w)
 	if err != nil {
 		return err
 	}

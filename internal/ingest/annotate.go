@@ -42,7 +42,7 @@ func (a *annotated) Put(ctx context.Context, docs []*mapping.Interval) error {
 			if w.Level != mapping.Cluster {
 				continue
 			}
-			if _, err := a.of(version{w.Run.ID, w.Run.Ingest}).Add(w); err != nil {
+			if err := a.of(version{w.Run.ID, w.Run.Ingest}).Add(w); err != nil {
 				return err
 			}
 		}

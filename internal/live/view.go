@@ -27,10 +27,9 @@ type View struct {
 	Every   time.Duration // time between two reports of fio
 	Message string        // last message of the program
 
-	list    []slo.Rule
+	rules   []slo.Rule
 	run     *mapping.RunInfo // the stage that runs, as a run; nil before its first window
 	stage   Stage
-	rules   *slo.Evaluator
 	broken  []breach
 	windows []*window.Window // of the last seconds of the stage, in the order in which they came
 	began   time.Time        // start of the first stage
@@ -49,7 +48,7 @@ type breach struct {
 
 // New returns the view of a run that is checked against rules.
 func New(rules []slo.Rule) *View {
-	return &View{list: rules, rules: slo.New(rules), cells: heatmap.NewBuilder(mostColumns)}
+	return &View{rules: rules, cells: heatmap.NewBuilder(mostColumns)}
 }
 
 // Stage is what is known of a stage besides its windows.
@@ -65,7 +64,7 @@ func (v *View) begin(run *mapping.RunInfo, stage Stage) {
 	if v.run == nil {
 		v.began = run.Start
 	}
-	v.run, v.stage, v.rules, v.broken, v.windows = run, stage, slo.New(v.list), nil, nil
+	v.run, v.stage, v.broken, v.windows = run, stage, nil, nil
 	v.Title = cmp.Or(stage.Title, v.Title)
 }
 
@@ -86,7 +85,7 @@ func (v *View) Add(w *window.Window, stage Stage, at time.Time) error {
 		inAll.ElapsedMS = w.Start.Sub(v.began).Round(time.Second).Milliseconds()
 		v.cells.Add(&inAll, h)
 	}
-	breaches, err := v.rules.Add(w)
+	breaches, err := slo.Breaches(v.rules, w)
 	if err != nil {
 		return err
 	}

@@ -419,7 +419,7 @@ func Judge(ctx context.Context, run *Run, q *Query, rules []slo.Rule) (*Judgemen
 	e, checked := slo.New(rules), window.Span{}
 	take := func(w *window.Window) error {
 		checked.Add(w)
-		return e.Merge(w)
+		return e.Add(w)
 	}
 	if q.WantsAll() && !slices.ContainsFunc(rules, slo.Rule.InWindows) { // the totals of the run are enough
 		take = nil

@@ -57,7 +57,7 @@ type Breach struct {
 	requests float64 // number of requests in the window
 }
 
-// Evaluator checks a run against rules. Windows may come in any order. It keeps 32 bytes for each window, and 56 for each
+// Evaluator checks a run against rules. It keeps 32 bytes for each window, and 56 for each
 // rule about latency in windows.
 type Evaluator struct {
 	rules  []Rule
@@ -101,8 +101,45 @@ func (e *Evaluator) of(direction string) *series {
 	return s
 }
 
-// add adds a window and returns the rules that it breaks. Rules about the number of requests are not checked.
-func (e *Evaluator) add(w sample) (broken []Breach) {
+// Breaches returns the rules that a window breaks, each by itself. Rules about the number of requests are not checked.
+func Breaches(rules []Rule, w *window.Window) (broken []Breach, err error) {
+	one, ok, err := sampleOf(w)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return one.breaches(rules), nil
+}
+
+func (w *sample) breaches(rules []Rule) (broken []Breach) {
+	for _, r := range rules {
+		if o, ok := r.in(w); ok && !o.met && !o.isUnknown {
+			broken = append(broken, Breach{r, o.Value, o.surely != o.maybe, o.Open, float64(max(w.completed, 1))})
+		}
+	}
+	return broken
+}
+
+// in returns the outcome of a rule in a window. It returns false if the window lacks what the rule is about.
+func (r *Rule) in(w *sample) (o outcome, ok bool) {
+	switch isOfLatency := r.Metric.IsOfHistogram(); {
+	case !r.isAbout(w.direction):
+	case isOfLatency && w.latency != nil && !w.latency.IsEmpty():
+		a := r.Metric.Of(w.latency)
+		if w.stored != nil {
+			if us, ok := w.stored.Figure(r.Metric.String()); ok {
+				a.Value = math.Round(us * 1000)
+				a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
+			}
+		}
+		return r.judge(a), true
+	case r.Metric.Kind == expr.Rate && w.end > w.start:
+		return r.exact(perSecond(w.completed, w.end-w.start)), true
+	}
+	return o, false
+}
+
+// add adds a window.
+func (e *Evaluator) add(w sample) {
 	s, kept := e.of(w.direction), passed{w.start, w.end, w.completed}
 	s.completed += w.completed
 	if w.latency != nil {
@@ -110,33 +147,12 @@ func (e *Evaluator) add(w sample) (broken []Breach) {
 	}
 	s.windows = append(s.windows, kept)
 	for i := range e.rules {
-		r := &e.rules[i]
-		if !r.isAbout(w.direction) {
-			continue
-		}
-		var o outcome
-		switch isOfLatency := r.Metric.IsOfHistogram(); {
-		case isOfLatency && w.latency != nil && !w.latency.IsEmpty():
-			a := r.Metric.Of(w.latency)
-			if w.stored != nil {
-				if us, ok := w.stored.Figure(r.Metric.String()); ok {
-					a.Value = math.Round(us * 1000)
-					a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
-				}
-			}
-			if o = r.judge(a); r.InWindows() {
+		if r := &e.rules[i]; r.InWindows() && r.Metric.IsOfHistogram() {
+			if o, ok := r.in(&w); ok {
 				s.judged[i] = append(s.judged[i], judged{kept, o})
 			}
-		case r.Metric.Kind == expr.Rate && w.end > w.start:
-			o = r.exact(perSecond(w.completed, w.end-w.start))
-		default: // the window lacks what the rule is about
-			continue
-		}
-		if !o.met && !o.isUnknown {
-			broken = append(broken, Breach{*r, o.Value, o.surely != o.maybe, o.Open, float64(max(w.completed, 1))})
 		}
 	}
-	return broken
 }
 
 // perSecond returns a rate, rounded as in documents.
@@ -275,16 +291,6 @@ func (s *series) rates(r *Rule, end int64) (list []judged) {
 	return list
 }
 
-// Add adds a complete window, and returns the rules that it breaks. Rules about the number of requests are not
-// checked.
-func (e *Evaluator) Add(w *window.Window) ([]Breach, error) {
-	one, ok, err := sampleOf(w)
-	if err != nil || !ok {
-		return nil, err
-	}
-	return e.add(one), nil
-}
-
 // sampleOf returns a window in the form that rules need. It returns false if the window has no requests or rates,
 // such as averages of bandwidth only.
 func sampleOf(w *window.Window) (sample, bool, error) {
@@ -303,9 +309,9 @@ func sampleOf(w *window.Window) (sample, bool, error) {
 	return s, s.completed > 0 || !w.Averaged, nil
 }
 
-// Merge adds a window of one host or job. Windows of one direction and nominal time become one window, so Merge must
-// be called in order of time.
-func (e *Evaluator) Merge(w *window.Window) error {
+// Add adds a window. Those of hosts or jobs that have one direction and nominal time become one window, so these must come in
+// order of time.
+func (e *Evaluator) Add(w *window.Window) error {
 	if w.ElapsedMS != e.elapsed {
 		e.addOpen()
 		e.elapsed = w.ElapsedMS

@@ -102,11 +102,13 @@ func TestOpen(t *testing.T) {
 	if v := e.Verdicts()[0]; v.State != Unknown || !v.Close || v.Low != 0 || v.Value != 0 || v.High != 1 || !v.Windows.Worst.Open {
 		t.Errorf("in windows: %+v", v)
 	}
-	if broken := e.add(second("read", 1, 10, 60_000*ms)); len(broken) != 0 {
+	unknown := second("read", 1, 10, 60_000*ms)
+	if broken := unknown.breaches(e.rules); len(broken) != 0 {
 		t.Errorf("a window that cannot be judged is reported as broken: %+v", broken)
 	}
 	e = New(parse(t, "max <= 10s in every window"))
-	if broken := e.add(second("read", 0, 10, 60_000*ms)); len(broken) != 1 || !broken[0].Open {
+	e.add(unknown)
+	if broken := unknown.breaches(e.rules); len(broken) != 1 || !broken[0].Open {
 		t.Errorf("17.05 s or more is above 10 s: %+v", broken)
 	}
 	if v := e.Verdicts()[0]; v.State != Broken || v.Close || !v.Windows.First.Open {
@@ -294,7 +296,7 @@ func TestLongWindow(t *testing.T) {
 
 // TestBreaches: each window is checked separately, for all kinds of rules.
 func TestBreaches(t *testing.T) {
-	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100", "requests >= 1e6"))
+	rules := parse(t, "p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100", "requests >= 1e6")
 	for _, c := range []struct {
 		w    sample
 		want []string
@@ -306,7 +308,7 @@ func TestBreaches(t *testing.T) {
 		{sample{direction: "read", start: 3000, end: 3000}, nil},
 	} {
 		var got []string
-		for _, b := range e.add(c.w) {
+		for _, b := range c.w.breaches(rules) {
 			got = append(got, b.Rule.String())
 			if !b.Close && b.Rule.met(b.Value) {
 				t.Errorf("%+v is met", b)
@@ -323,7 +325,8 @@ func TestStored(t *testing.T) {
 	w := second("read", 0, 100, 2*ms)
 	w.stored = &mapping.Latency{P95: 2000, P99: 3400}
 	e := New(parse(t, "p99 <= 3ms in every window", "p95 <= 3ms in every window"))
-	got := e.add(w)
+	e.add(w)
+	got := w.breaches(e.rules)
 	if len(got) != 1 || got[0].Value != 3.4*ms || !got[0].Close {
 		t.Errorf("%+v", got)
 	}
@@ -331,7 +334,7 @@ func TestStored(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	w.stored = &mapping.Latency{P99: 1000}
-	if got := New(parse(t, "p99 > 1.5ms")).add(w); len(got) != 1 || got[0].Value != ms || !got[0].Close {
+	if got := w.breaches(parse(t, "p99 > 1.5ms")); len(got) != 1 || got[0].Value != ms || !got[0].Close {
 		t.Errorf("below the bin: %+v", got)
 	}
 }
@@ -386,7 +389,7 @@ func TestMerge(t *testing.T) {
 	silent := *rate
 	silent.Time, silent.Window.End, silent.Window.ElapsedMS, silent.IOPS = start.Add(4*time.Second), start.Add(5*time.Second), 4000, 0
 	for _, w := range window.RejoinAll(slices.Concat(docs, parts, []*mapping.Interval{rate, &silent})) {
-		if err := e.Merge(w); err != nil {
+		if err := e.Add(w); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -114,7 +114,9 @@ func TestTruth(t *testing.T) {
 		truth, value := a.truth(raw), a.binned(h)
 		text, met := a.written(t, truth, value)
 		e := New(parse(t, text))
-		breaches := e.add(sample{direction: "read", end: 1000, completed: int64(len(raw)), latency: h})
+		w := sample{direction: "read", end: 1000, completed: int64(len(raw)), latency: h}
+		e.add(w)
+		breaches := w.breaches(e.rules)
 		v := e.Verdicts()[0]
 		if v.Value != value || v.Requests != float64(len(raw)) || !(v.Low <= truth && truth <= v.High) {
 			t.Fatalf("%s: %+v, want %v; truly %v", text, v, value, truth)
