@@ -248,8 +248,10 @@ type moment struct {
 type moments struct {
 	p99     *moment // window with the highest p99
 	slowest *moment // window with the slowest request; its number is the lowest latency of the request's bin
-	idle    *moment // window with the lowest iops, except the first and the last, which may be cut
-	gap     *moment // longest time without windows, in seconds
+	// idle is the longest time without windows, or else the window with the lowest iops, except the first and the last, which
+	// may be cut. gap is the length of that time; 0 if there is none.
+	idle *moment
+	gap  time.Duration
 
 	seen   int
 	before *column
@@ -259,8 +261,8 @@ func (m *moments) see(c *column) {
 	m.p99 = worse(m.p99, c, c.at[ofP99])
 	m.slowest = worse(m.slowest, c, c.requests.slowest())
 	if m.seen > 0 {
-		if gap := c.gap(m.before).Seconds(); gap > 0 && (m.gap == nil || gap > m.gap.value) {
-			m.gap = &moment{m.before.End, gap}
+		if gap := c.gap(m.before); gap > m.gap {
+			m.idle, m.gap = &moment{at: m.before.End}, gap
 		}
 	}
 	if m.seen > 1 && (m.idle == nil || m.before.iops < m.idle.value) {

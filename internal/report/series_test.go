@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -221,18 +223,17 @@ func TestMoments(t *testing.T) {
 			us = 5000
 		case 60:
 			n = 7
-		case 20, 21, 30:
-			continue
 		}
 		windows = append(windows, windowOf("read", "", i*1000, 1000, histOf(n, us)))
 	}
+	gaps := slices.Concat(windows[:20], windows[22:30], windows[31:])
 	for _, limit := range []int{3, 600} {
 		m := seriesOf(t, limit, windows).worst
-		if !m.p99.at.Equal(at(40_000)) || !m.slowest.at.Equal(at(40_000)) || !m.idle.at.Equal(at(60_000)) || m.idle.value != 7 {
+		if !m.p99.at.Equal(at(40_000)) || !m.slowest.at.Equal(at(40_000)) || !m.idle.at.Equal(at(60_000)) || m.idle.value != 7 || m.gap != 0 {
 			t.Errorf("%+v %+v %+v", m.p99, m.slowest, m.idle)
 		}
-		if !m.gap.at.Equal(at(20_000)) || m.gap.value != 2 {
-			t.Errorf("%+v", m.gap)
+		if m := seriesOf(t, limit, gaps).worst; !m.idle.at.Equal(at(20_000)) || m.idle.value != 0 || m.gap != 2*time.Second {
+			t.Errorf("%+v for %v", m.idle, m.gap)
 		}
 	}
 }

@@ -1,21 +1,16 @@
 package report
 
 import (
-	"time"
-
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// worst are the worst windows of a direction of a run: that with the highest p99, that with the slowest request, and that
-// with the lowest iops, or the longest time without windows.
+// worst are the worst windows of a direction of a run. The slowest request has the same latency as in the table of numbers; its
+// time is zero if it is not known.
 type worst struct {
 	run   *run
 	total *total
-	// The slowest request has the same latency as in the table of numbers. Its time is zero if it is not known.
-	p99, slowest moment
-	idle         *moment       // nil if it is not known
-	gap          time.Duration // length of the time without windows, which begins at idle; 0 if there is none
+	moments
 }
 
 // newWorst returns the worst windows of a direction. It is nil if no window has a histogram.
@@ -23,13 +18,10 @@ func newWorst(r *run, t *total, s *series) *worst {
 	if s == nil || s.worst.p99 == nil || t.histogram == nil {
 		return nil
 	}
-	m := &s.worst
-	w := &worst{run: r, total: t, p99: *m.p99, slowest: moment{value: t.Latency.Max}, idle: m.idle}
-	if m.slowest != nil {
-		w.slowest.at = m.slowest.at
-	}
-	if m.gap != nil {
-		w.idle, w.gap = &moment{at: m.gap.at}, time.Duration(m.gap.value*float64(time.Second))
+	w := &worst{r, t, s.worst}
+	w.slowest = &moment{value: t.Latency.Max}
+	if s.worst.slowest != nil {
+		w.slowest.at = s.worst.slowest.at
 	}
 	return w
 }
@@ -60,8 +52,8 @@ func worstColumns() []table.Column[*worst] {
 		add(table.Column[*worst]{Name: name, Unit: "us", Heading: heading}, of,
 			func(w *worst) string { return shortText(&w.total.Latency, of(w).value) })
 	}
-	latency("p99", "Highest p99", func(w *worst) *moment { return &w.p99 })
-	latency("max", "Slowest request", func(w *worst) *moment { return &w.slowest })
+	latency("p99", "Highest p99", func(w *worst) *moment { return w.p99 })
+	latency("max", "Slowest request", func(w *worst) *moment { return w.slowest })
 	add(table.Column[*worst]{Name: "iops", Heading: "Lowest IOPS"}, func(w *worst) *moment { return w.idle }, func(w *worst) string {
 		if w.idle == nil {
 			return "-"
