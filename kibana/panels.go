@@ -2,6 +2,7 @@ package kibana
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"strconv"
 
@@ -93,7 +94,7 @@ func (b *builder) visual(name string, p *panel, kind string, params map[string]a
 	return newObject(typeVisual, b.id(name), map[string]any{
 		"title": p.Title, "description": p.Description, "uiStateJSON": "{}",
 		"visState":              quoted(map[string]any{"title": p.Title, "type": kind, "aggs": []any{}, "params": params}),
-		"kibanaSavedObjectMeta": emptySearch,
+		"kibanaSavedObjectMeta": search(nil),
 	})
 }
 
@@ -118,9 +119,7 @@ func (b *builder) table(name string, p *panel) Object {
 	return newObject(typeSearch, b.id(name), map[string]any{
 		"title": b.title(p.Title), "description": p.Description, "columns": fields, "sort": [][]string{{"@timestamp", "desc"}},
 		"grid": map[string]any{"columns": widths}, "hideChart": true,
-		"kibanaSavedObjectMeta": map[string]any{"searchSourceJSON": quoted(map[string]any{
-			"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{}, "indexRefName": index,
-		})},
+		"kibanaSavedObjectMeta": search(map[string]any{"indexRefName": index}),
 	}, Reference{index, typeDataView, b.id(runsView)})
 }
 
@@ -163,10 +162,10 @@ func (b *builder) dashboard(name string) Object {
 	b.decode("dashboards/"+name+".json", &d)
 	panels, references := b.grid(d.Rows)
 	controls, more := b.controls(d.Controls)
-	search := emptySearch
+	shown := search(nil)
 	for _, c := range d.Controls {
 		if b.isVersioned(b.views[c.View].Index) {
-			search = shownSearch()
+			shown = shownSearch()
 			references = append(references, Reference{filterIndex, typeDataView, b.id(c.View)})
 			break
 		}
@@ -177,7 +176,7 @@ func (b *builder) dashboard(name string) Object {
 		"optionsJSON": quoted(map[string]any{"useMargins": true, "syncColors": false, "hidePanelTitles": false}),
 		"timeRestore": d.Time.Restore,
 		"timeFrom":    d.Time.From, "timeTo": d.Time.To, "refreshInterval": map[string]any{"pause": true, "value": 0},
-		"kibanaSavedObjectMeta": search,
+		"kibanaSavedObjectMeta": shown,
 		"controlGroupInput": map[string]any{
 			"controlStyle": "oneLine", "chainingSystem": "HIERARCHICAL", "panelsJSON": quoted(controls),
 			"ignoreParentSettingsJSON": quoted(map[string]bool{
@@ -245,17 +244,17 @@ func shownSearch() map[string]any {
 		},
 		"query": map[string]any{"match_phrase": map[string]any{mapping.PendingField: true}},
 	}
-	return map[string]any{"searchSourceJSON": quoted(map[string]any{
-		"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{filter},
-	})}
+	return search(map[string]any{"filter": []any{filter}})
+}
+
+// search returns a search without a query and filters, but with what own has.
+func search(own map[string]any) map[string]any {
+	source := map[string]any{"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{}}
+	maps.Copy(source, own)
+	return map[string]any{"searchSourceJSON": quoted(source)}
 }
 
 // isVersioned reports whether the documents of an index can be pending: all except run documents.
 func (b *builder) isVersioned(index string) bool {
 	return index != mapping.RunsIndex(b.prefix)
-}
-
-// emptySearch is the search of an object without its own search.
-var emptySearch = map[string]any{
-	"searchSourceJSON": `{"filter":[],"query":{"language":"kuery","query":""}}`,
 }

@@ -335,7 +335,7 @@ func (c *comparison) compareCells(ctx context.Context, args []string) error {
 		var matched []workload.Matched
 		for _, p := range pairs {
 			if byName[p.Name()] = p; p.Why != "" {
-				c.note(p.Name(), "not compared, because "+p.Because())
+				c.note(p.Name(), "not compared, because "+p.Because)
 				continue
 			}
 			p.Why, matched = "not compared", append(matched, workload.Matched{Title: p.Name(), Base: p.Base, Other: p.Other})

@@ -88,13 +88,10 @@ func Sides(base, other []*Series, opt Options) []Change {
 	of, with := statistic(a.all()), statistic(b.all())
 	changes := make([]Change, len(opt.Metrics))
 	for i, m := range opt.Metrics {
-		changes[i] = Change{
-			Metric: m, Base: of[i], Other: with[i], Change: finite(with[i]/of[i] - 1),
-			BaseOpen: isOpen(m, &a.whole), OtherOpen: isOpen(m, &b.whole),
-		}
 		c := &changes[i]
-		c.Base, c.BaseByFio = reported(m, base, c.Base)
-		c.Other, c.OtherByFio = reported(m, other, c.Other)
+		c.Metric, c.BaseOpen, c.OtherOpen = m, isOpen(m, &a.whole), isOpen(m, &b.whole)
+		c.Base, c.BaseByFio = reported(m, base, of[i])
+		c.Other, c.OtherByFio = reported(m, other, with[i])
 		c.Change = finite(c.Other/c.Base - 1)
 	}
 	windows := func(side []*Series) (n int, isWindowed bool) {

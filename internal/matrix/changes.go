@@ -18,6 +18,7 @@ type Pair struct {
 	*Cell                      // of both sides together
 	Base, Other []*mapping.Run // repeats: the runs of a side do the same
 	Why         string         // why they are not compared, such as "only base"; empty: they are
+	Because     string         // the same as a sentence, with what to do
 	Lines       []compare.Line // set by the caller
 }
 
@@ -37,31 +38,17 @@ func Match(by []Setting, base, other []*mapping.Run) (list []*Pair) {
 			}
 			switch {
 			case len(p.Base) == 0:
-				p.Why = onlyOther
+				p.Why, p.Because = "only other", "only the other side has it"
 			case len(p.Other) == 0:
-				p.Why = onlyBase
+				p.Why, p.Because = "only base", "only the base has it"
 			case len(workload.Varying(p.Base))+len(workload.Varying(p.Other)) > 0:
-				p.Why = mixed
+				p.Why, p.Because = mixed, "the runs of a side differ in other settings: choose with conditions, or add a setting to --by"
 			}
 			list = append(list, p)
 		}
 	}
 	return list
 }
-
-// Because says why a pair is not compared, and what to do.
-func (p *Pair) Because() string {
-	return map[string]string{
-		onlyBase: "only the base has it", onlyOther: "only the other side has it",
-		mixed: "the runs of a side differ in other settings: choose with conditions, or add a setting to --by",
-	}[p.Why]
-}
-
-// Why pairs are not compared.
-const (
-	onlyBase  = "only base"
-	onlyOther = "only other"
-)
 
 // WriteChanges writes tables for each direction and metric that was compared, with the change and its verdict in each cell.
 // sides names the two, such as "after against before".

@@ -1,11 +1,10 @@
 package term
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // Display is a terminal that shows one screen of text after another. Close restores what the terminal showed before.
@@ -20,11 +19,8 @@ func NewDisplay(f *os.File) *Display { return &Display{f: f} }
 // Size returns the size in characters.
 func (d *Display) Size() (columns, lines int) {
 	const usualColumns, usualLines = 80, 24
-	columns, lines, err := term.GetSize(int(d.f.Fd()))
-	if err != nil || columns <= 0 || lines <= 0 {
-		return usualColumns, usualLines
-	}
-	return columns, lines
+	columns, lines = size(d.f)
+	return cmp.Or(columns, usualColumns), cmp.Or(lines, usualLines)
 }
 
 // Show shows lines. They must fit the terminal, and have no control characters except colours.

@@ -8,9 +8,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"unicode/utf8"
-
-	"golang.org/x/term"
 
 	"github.com/fio2es/fio2es/internal/alike"
 )
@@ -69,9 +66,7 @@ func (h *LogHandler) write(line string) error {
 	if h.progress != nil {
 		h.progress.Clear()
 		if f, ok := h.progress.w.(*os.File); ok {
-			if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && utf8.RuneCountInString(line) > columns {
-				line = strings.Join(Fill(line, columns), "\n")
-			}
+			line = FillFor(&Screen{f: f}, line)
 		}
 	}
 	_, err := io.WriteString(h.w, line+"\n")

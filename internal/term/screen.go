@@ -28,12 +28,12 @@ func (s *Screen) Columns() int {
 }
 
 // Size returns the size of the terminal in characters, or 0 if it is not known.
-func (s *Screen) Size() (columns, lines int) {
-	columns, lines, err := term.GetSize(int(s.f.Fd()))
-	if err != nil {
-		return 0, 0
-	}
-	return columns, lines
+func (s *Screen) Size() (columns, lines int) { return size(s.f) }
+
+// size returns the size of a terminal in characters, or 0 if it is not known.
+func size(f *os.File) (columns, lines int) {
+	columns, lines, _ = term.GetSize(int(f.Fd())) // 0 after an error
+	return max(columns, 0), max(lines, 0)
 }
 
 // Unfiltered returns the writer for text with escapes, whose other parts must be clean.

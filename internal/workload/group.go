@@ -120,19 +120,21 @@ func Has(run *mapping.Run, key string) bool {
 	return Key(run) == key || slices.ContainsFunc(facts.Parts(run), func(part *mapping.Run) bool { return Key(part) == key })
 }
 
+// textsOf returns the texts of the settings of a run, by their names.
+func textsOf(run *mapping.Run) map[string]string {
+	texts := map[string]string{}
+	for _, s := range settingsOf(run) {
+		texts[s.name] = s.text
+	}
+	return texts
+}
+
 // SettingsApart lists the settings in which other differs from run, such as "iodepth 16, not 1".
 func SettingsApart(run, other *mapping.Run) []string { return settingsApart(run, other, false) }
 
 // settingsApart is [SettingsApart]. If hasBoth, it lists only settings that both runs have.
 func settingsApart(run, other *mapping.Run, hasBoth bool) (list []string) {
-	texts := func(run *mapping.Run) map[string]string {
-		texts := map[string]string{}
-		for _, s := range settingsOf(run) {
-			texts[s.name] = s.text
-		}
-		return texts
-	}
-	was, is := texts(run), texts(other)
+	was, is := textsOf(run), textsOf(other)
 	for _, name := range differing(was, is) {
 		if hasBoth && (was[name] == "" || is[name] == "" || name == unnamed) {
 			continue
@@ -147,7 +149,7 @@ func textOr(run *mapping.Run, name, text string) string {
 	if text == "" && hasAllOptions(run) {
 		text = fioargs.OptionDefault(cmp.Or(optionOf[name], name))
 	}
-	return orNone(text)
+	return cmp.Or(text, none)
 }
 
 // Doubt says how the settings of two runs differ, so that comparing them is doubtful. It is empty if they do not. If not
@@ -250,19 +252,12 @@ type Varied struct {
 
 // Varying lists the settings in which runs differ, by name. Runs that differ in none did the same.
 func Varying(runs []*mapping.Run) (list []Varied) {
-	var names []string
-	texts := make([]map[string]string, len(runs))
+	all, texts := map[string]string{}, make([]map[string]string, len(runs))
 	for i, run := range runs {
-		texts[i] = map[string]string{}
-		for _, s := range settingsOf(run) {
-			texts[i][s.name] = s.text
-			if !slices.Contains(names, s.name) {
-				names = append(names, s.name)
-			}
-		}
+		texts[i] = textsOf(run)
+		maps.Copy(all, texts[i])
 	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		var values []string
 		for i, run := range runs {
 			values = append(values, textOr(run, name, texts[i][name]))

@@ -153,10 +153,13 @@ func Differences(before, after *mapping.Run) (list []string) {
 	names := differing(was, is)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(strings.Count(a, "."), strings.Count(b, ".")) })
 	for _, name := range names {
-		list = append(list, fmt.Sprintf("%s %s, was %s", name, orNone(is[name]), orNone(was[name])))
+		list = append(list, fmt.Sprintf("%s %s, was %s", name, cmp.Or(is[name], none), cmp.Or(was[name], none)))
 	}
 	return list
 }
+
+// none is the text of what a run does not have.
+const none = "none"
 
 // differing returns the names whose texts differ, sorted.
 func differing(was, is map[string]string) (names []string) {
@@ -168,13 +171,6 @@ func differing(was, is map[string]string) (names []string) {
 		}
 	}
 	return names
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }
 
 // circumstances returns what may explain a change, by name as in conditions.
