@@ -17,9 +17,8 @@ type grid struct {
 	isMarkdown bool
 	headings   []string
 	right      []bool // columns of numbers
-	cut, drop  []string
-	tails      []string // of cut: texts that lose their beginning
-	times      []string // headings of times that lose their seconds
+	cut, drop  []int  // columns whose texts are cut, and columns that are left out
+	keeps      []byte // by column, what a cut text keeps: '<' its end, ':' all but the seconds of a time, else both ends
 
 	title []string   // lines above the table that are not written yet
 	rows  [][]string // rows that are not written yet
@@ -33,26 +32,24 @@ const gap = "  "
 
 // newGrid returns a grid. A heading that begins with ">" means a column of numbers.
 func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
-	g := &grid{isMarkdown: isMarkdown}
+	g := &grid{isMarkdown: isMarkdown, keeps: make([]byte, len(headings))}
 	for _, h := range headings {
 		name, right := strings.CutPrefix(h, ">")
 		g.headings, g.right = append(g.headings, g.clean(name)), append(g.right, right)
 	}
+	column := func(name string) int { return slices.Index(g.headings, strings.ToUpper(name)) } // which may name the time zone
 	for _, name := range cut {
-		heading := strings.ToUpper(strings.TrimLeft(name, "<:")) // it may name the time zone
-		if name[0] == ':' {
-			g.times = append(g.times, heading)
-			continue
-		}
-		if g.cut = append(g.cut, heading); name[0] == '<' {
-			g.tails = append(g.tails, heading)
+		if i := column(strings.TrimLeft(name, "<:")); i >= 0 {
+			if g.keeps[i] = name[0]; name[0] != ':' {
+				g.cut = append(g.cut, i)
+			}
 		}
 	}
 	for _, name := range drop {
-		g.drop = append(g.drop, strings.ToUpper(name))
+		if i := column(name); i >= 0 {
+			g.drop = append(g.drop, i)
+		}
 	}
-	isAbsent := func(name string) bool { return !slices.Contains(g.headings, name) }
-	g.cut, g.drop = slices.DeleteFunc(g.cut, isAbsent), slices.DeleteFunc(g.drop, isAbsent)
 	g.begin(nil)
 	return g
 }
@@ -196,9 +193,9 @@ func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 			cell := cells[i]
 			switch r := []rune(cell); {
 			case len(r) <= w:
-			case slices.Contains(g.tails, g.headings[i]):
+			case g.keeps[i] == '<':
 				cell = "…" + string(r[len(r)-w+1:])
-			case slices.Contains(g.times, g.headings[i]):
+			case g.keeps[i] == ':':
 				cell = string(r[:w])
 			}
 			cell = unit.Shorten(cell, w)
@@ -238,19 +235,19 @@ func (g *grid) fit(characters int) string {
 	needed := slices.Clone(g.width)
 	g.cutTexts(characters, shortText)
 	for i := range g.width {
-		if g.total() > characters && g.width[i] > 0 && slices.Contains(g.times, g.headings[i]) {
+		if g.total() > characters && g.width[i] > 0 && g.keeps[i] == ':' {
 			g.width[i] = max(toTheMinute, utf8.RuneCountInString(g.headings[i]))
 		}
 	}
 	var gone []string
-	for _, name := range g.drop {
-		if i := slices.Index(g.headings, name); g.total() > characters && g.width[i] > 0 {
+	for _, i := range g.drop {
+		if g.total() > characters && g.width[i] > 0 {
 			g.width[i] = 0
-			gone = append(gone, name)
+			gone = append(gone, g.headings[i])
 		}
 	}
-	for i, name := range g.headings { // fewer columns leave room for longer texts
-		if slices.Contains(g.cut, name) && g.width[i] > 0 {
+	for _, i := range g.cut { // fewer columns leave room for longer texts
+		if g.width[i] > 0 {
 			g.width[i] = needed[i]
 		}
 	}
@@ -261,17 +258,16 @@ func (g *grid) fit(characters int) string {
 	return strings.Join(term.Fill("(no room for "+strings.Join(gone, ", ")+"; \"| cat\" shows all)", characters), "\n")
 }
 
-// cutTexts makes the widest texts that may be cut narrower, but not below least.
-func (g *grid) cutTexts(characters, least int) {
+// cutTexts makes the widest texts that may be cut narrower, but not below shortest.
+func (g *grid) cutTexts(characters, shortest int) {
 	for over := g.total() - characters; over > 0; over = g.total() - characters {
 		widest := -1
-		for _, name := range g.cut {
-			i := slices.Index(g.headings, name)
-			least := least
-			if least == shortText && slices.Contains(g.tails, name) {
-				least = shortTail
+		for _, i := range g.cut {
+			least := max(shortest, utf8.RuneCountInString(g.headings[i]))
+			if g.keeps[i] == '<' && shortest == shortText {
+				least = max(least, shortTail)
 			}
-			if g.width[i] > max(least, utf8.RuneCountInString(name)) && (widest < 0 || g.width[i] > g.width[widest]) {
+			if g.width[i] > least && (widest < 0 || g.width[i] > g.width[widest]) {
 				widest = i
 			}
 		}
