@@ -2,11 +2,8 @@ package kibanatest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,54 +19,14 @@ const (
 // Missing is the answer if the index does not exist.
 var Missing = json.RawMessage(`{"timed_out":false,"hits":{"total":{"value":0,"relation":"eq"},"max_score":0,"hits":[]}}`)
 
-// packFrom is the size in bytes from which answers are compressed.
-const packFrom = 100 << 10
-
 // ReadAnswer reads an answer that [WriteAnswer] wrote, for a data set of a panel.
 func ReadAnswer(dir, panel, data, kind string) (json.RawMessage, error) {
-	name := answerFile(dir, panel, data, kind)
-	text, err := os.ReadFile(name)
-	if !errors.Is(err, os.ErrNotExist) {
-		return text, err
-	}
-	f, err := os.Open(name + ".gz")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s.gz: %w", name, err)
-	}
-	if text, err = io.ReadAll(unpacked); err != nil {
-		return nil, fmt.Errorf("read %s.gz: %w", name, err)
-	}
-	return text, nil
+	return os.ReadFile(answerFile(dir, panel, data, kind))
 }
 
-// WriteAnswer writes an answer to a folder. It compresses a long one.
+// WriteAnswer writes an answer to a folder.
 func WriteAnswer(dir, panel, data, kind string, answer json.RawMessage) error {
-	name := answerFile(dir, panel, data, kind)
-	for _, old := range []string{name, name + ".gz"} {
-		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	if len(answer) <= packFrom {
-		return os.WriteFile(name, answer, 0o644)
-	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(answer); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(name+".gz", packed.Bytes(), 0o644)
+	return os.WriteFile(answerFile(dir, panel, data, kind), answer, 0o644)
 }
 
 func answerFile(dir, panel, data, kind string) string {
