@@ -97,18 +97,14 @@ func (g *Gate) Check(title string, base, other *Side, lines []Line) (said map[st
 	if title != "" {
 		sides = title + ": " + sides
 	}
+	results := map[State]junit.Result{Met: junit.Failed, NotMet: junit.Passed, Undecided: junit.Skipped, NotChecked: junit.Errored, Absent: junit.Errored}
+	if g.OnUnclear {
+		results[Undecided] = junit.Failed
+	}
 	add := func(c *Condition, direction string, state State, detail string) {
-		o := outcome{junit.Case{Class: sides, Name: c.Text, Result: junit.Errored}, c, state, ""}
+		o := outcome{junit.Case{Class: sides, Name: c.Text, Result: results[state]}, c, state, ""}
 		if direction != "" {
 			o.Name += ": " + direction
-		}
-		switch {
-		case state == NotMet:
-			o.Result = junit.Passed
-		case state == Met, state == Undecided && g.OnUnclear:
-			o.Result = junit.Failed
-		case state == Undecided:
-			o.Result = junit.Skipped
 		}
 		o.Text = fmt.Sprintf("%s: %s: %s: %s", c.Text, state, sides, detail)
 		if o.log = "--fail-if " + o.Text; said[detail] {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,12 +35,18 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (all []Ans
 
 // examine finds what fio2es can say about one run.
 func examine(ctx context.Context, run *cbt.Run, opt pipeline.Options, stage *pipeline.Stage) (Answers, *pipeline.Result, error) {
-	x := examination{name: opt.ArchiveOf(run) + ":" + stage.NameIn(run.Name()), ofCBT: run.Iteration != nil}
+	x := examination{ofCBT: run.Iteration != nil}
 	var err error
-	if x.result, err = stage.Read(ctx, nil, x.window); err != nil {
+	x.result, err = stage.Read(ctx, nil, func(w *windows.Window) error {
+		if len(w.Counts) > 0 {
+			x.error = max(x.error, w.Layout.RelativeError())
+		}
+		return nil
+	})
+	if err != nil {
 		return Answers{}, nil, err
 	}
-	a := Answers{Of: x.name, Kind: "run", Hosts: max(len(run.HostNames()), 1), From: plan.FromNothing, Whole: Unknown}
+	a := Answers{Of: opt.ArchiveOf(run) + ":" + stage.NameIn(run.Name()), Kind: "run", Hosts: max(len(run.HostNames()), 1), From: plan.FromNothing, Whole: Unknown}
 	if x.result.Run != nil {
 		x.answer(&a)
 	}
@@ -51,18 +58,9 @@ func examine(ctx context.Context, run *cbt.Run, opt pipeline.Options, stage *pip
 
 // examination collects what is read of a run.
 type examination struct {
-	name   string
 	ofCBT  bool
 	result *pipeline.Result
 	error  float64 // relative error of percentiles over time
-}
-
-// window is called with each window.
-func (x *examination) window(w *windows.Window) error {
-	if len(w.Counts) > 0 {
-		x.error = max(x.error, w.Layout.RelativeError())
-	}
-	return nil
 }
 
 // answer sets the answers that come from the run document.
@@ -74,20 +72,22 @@ func (x *examination) answer(a *Answers) {
 	} else {
 		a.lose("percentiles over time: "+strings.TrimPrefix(doc.NoWindows, plan.NoWindowsPrefix), x.changes()...)
 	}
-	without := x.jobs(func(j *plan.Job) bool { return j.Source == plan.FromNothing })
+	jobs := x.result.Plan.Jobs
+	without := slices.DeleteFunc(slices.Clone(jobs), func(j *plan.Job) bool { return j.Source != plan.FromNothing })
 	if n := len(without); n > 0 && a.hasPercentiles() {
-		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(x.result.Plan.Jobs), without[0]), x.changes()...)
+		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(jobs), cmp.Or(without[0].Section(), without[0].Name())), x.changes()...)
 	}
 	// besides requests of jobs without a log
 	isMissing := doc.Missing.Requests > 0 && (len(without) == 0 || doc.Recovered.Requests == 0)
-	if a.From == plan.FromHist && (isMissing || len(x.unreported()) > 0) {
+	isUnreported := slices.ContainsFunc(jobs, func(j *plan.Job) bool { return j.Report() == "" })
+	if a.From == plan.FromHist && (isMissing || isUnreported) {
 		a.End = Cut
 		a.lose("the end of each job, up to "+a.Every.String()+": fio does not log it, and only a report in json+ has it", x.changes()...)
 	}
 	if a.Whole = wholeOf(doc); a.Whole != Percentiles {
 		a.lose("percentiles of the whole run: there is no report with bins (json+)", x.changes()...)
 	}
-	if a.Start == "mtime" && len(x.unreported()) > 0 {
+	if a.Start == "mtime" && isUnreported {
 		a.lose("a start that is better known than the files' times: there is no report in JSON", x.changes()...)
 	}
 	if finest := hist.Fio3(0).RelativeError(); a.Error > finest {
@@ -106,31 +106,12 @@ func (x *examination) from() plan.Source {
 	default:
 		return plan.FromNothing
 	}
-	has := map[plan.Source]bool{}
-	for _, j := range x.result.Plan.Jobs {
-		has[j.Source] = true
-	}
 	for _, from := range []plan.Source{plan.FromHist, plan.FromReports, plan.FromRaw} {
-		if has[from] {
+		if slices.ContainsFunc(x.result.Plan.Jobs, func(j *plan.Job) bool { return j.Source == from }) {
 			return from
 		}
 	}
 	return plan.FromNothing
-}
-
-// jobs returns the names of the jobs for which is returns true.
-func (x *examination) jobs(is func(*plan.Job) bool) (names []string) {
-	for _, j := range x.result.Plan.Jobs {
-		if is(j) {
-			names = append(names, cmp.Or(j.Section(), j.Name()))
-		}
-	}
-	return names
-}
-
-// unreported returns the jobs without a report.
-func (x *examination) unreported() []string {
-	return x.jobs(func(j *plan.Job) bool { return j.Report() == "" })
 }
 
 // wholeOf returns what a run document says about the whole run.

@@ -67,8 +67,8 @@ func level(value, low, high float64, n int) int {
 	return int(math.Round(math.Log(value/low) / math.Log(high/low) * float64(n-1)))
 }
 
-// CheckHeat returns why a heat map of a number cannot be drawn.
-func (m *Matrix) CheckHeat(metric facts.Metric) error {
+// checkHeat returns why a heat map of a number cannot be drawn.
+func (m *Matrix) checkHeat(metric facts.Metric) error {
 	if len(m.By) < 2 {
 		return errors.New("a heat map is over two settings, such as bs,iodepth")
 	}
@@ -80,7 +80,7 @@ func (m *Matrix) CheckHeat(metric facts.Metric) error {
 
 // Heat returns a picture of the matrix whose cells are coloured by a number. The colours are logarithmic.
 func (m *Matrix) Heat(metric facts.Metric) (*Picture, error) {
-	if err := m.CheckHeat(metric); err != nil {
+	if err := m.checkHeat(metric); err != nil {
 		return nil, err
 	}
 	const high, mostWide, most = 38, 160, 11 // pixels of a cell, and characters of a value beside the cells

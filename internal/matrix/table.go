@@ -64,29 +64,30 @@ func (m *Matrix) columns(heading string, text func(*Cell) string) (list []gridCo
 
 // Write writes numbers as tables or as Markdown: a table for each, or with one setting a column for each. A cell of several
 // runs has their median, and how far the farthest run is from it. If isShaded, each number is behind a shade, which is darker
-// for higher ones.
+// for higher ones; it fails as [Matrix.Heat] does.
 func (m *Matrix) Write(w io.Writer, format string, isShaded bool, metrics ...facts.Metric) error {
 	var columns []gridColumn
 	var titles, notes []string
 	for i, metric := range metrics {
-		text, low, high := m.texts(metric), 0.0, 0.0
-		about := m.Notes(metric)
+		text, about := m.texts(metric), m.Notes(metric)
 		if isShaded {
-			if low, high = m.ends(metric); high > 0 {
-				const shades = 2
-				shade := func(n float64) string {
-					return strings.Repeat(string(heatmap.Shades[level(n, low, high, len(heatmap.Shades))]), shades)
-				}
-				plain := text
-				text = func(c *Cell) string {
-					if n := c.Number(metric).N; n > 0 {
-						return shade(n) + " " + plain(c)
-					}
-					return plain(c)
-				}
-				about = append([]string{fmt.Sprintf("%s … %s from %s to %s, logarithmic", shade(low), shade(high),
-					facts.KindText(metric.Kind, low, false), facts.KindText(metric.Kind, high, false))}, about...)
+			if err := m.checkHeat(metric); err != nil {
+				return err
 			}
+			low, high := m.ends(metric)
+			const shades = 2
+			shade := func(n float64) string {
+				return strings.Repeat(string(heatmap.Shades[level(n, low, high, len(heatmap.Shades))]), shades)
+			}
+			plain := text
+			text = func(c *Cell) string {
+				if n := c.Number(metric).N; n > 0 {
+					return shade(n) + " " + plain(c)
+				}
+				return plain(c)
+			}
+			about = append([]string{fmt.Sprintf("%s … %s from %s to %s, logarithmic", shade(low), shade(high),
+				facts.KindText(metric.Kind, low, false), facts.KindText(metric.Kind, high, false))}, about...)
 		}
 		for _, note := range about {
 			if !slices.Contains(notes, note) {

@@ -200,20 +200,17 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	}
 	v.Requests = float64(all.completed)
 	fio, isKnown := all.fio(r.Metric)
-	isKnown = isKnown && !r.InWindows()
-	hasLatency := all.latency != nil && !all.latency.IsEmpty()
-	switch {
-	case !r.Metric.IsOfHistogram() || !hasLatency && isKnown:
-	case !hasLatency:
-		v.unknown("there are no histograms of latency")
-		return v
-	default:
+	lacksLatency := r.Metric.IsOfHistogram() && (all.latency == nil || all.latency.IsEmpty())
+	if r.Metric.IsOfHistogram() && !lacksLatency {
 		v.Requests = math.Round(all.latency.Total())
 	}
 	var o outcome
 	switch {
-	case r.Metric.IsOfHistogram() && !hasLatency:
+	case lacksLatency && isKnown && !r.InWindows():
 		o = r.judge(fio)
+	case lacksLatency:
+		v.unknown("there are no histograms of latency")
+		return v
 	case r.InWindows():
 		list := s.judged[i]
 		if !r.Metric.IsOfHistogram() {
