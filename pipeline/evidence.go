@@ -186,8 +186,8 @@ func segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 }
 
 // Sums implements [plan.Reader].
-func (in *input) Sums(log *plan.Log, lag int) (*plan.Sums, error) {
-	sums, undo, l := &plan.Sums{}, plan.Undoubler{Lag: lag}, openLog(log)
+func (in *input) Sums(log *plan.Log, undo *plan.Undoubler) (*plan.Sums, error) {
+	sums, l := &plan.Sums{}, openLog(log)
 	defer l.close()
 	for {
 		rec, err, ok := l.next()
@@ -323,7 +323,11 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 			if out.Impossible != "" {
 				said.note("%s: %s", f.File.Name(), out.Impossible)
 			}
-			if out.Others > 0 {
+			switch {
+			case out.Others > 0 && out.Client:
+				said.skip("%s: the text of fio --client has a report of each host, without its name: only the last one is used; "+
+					"run fio with --output-format=json+", f.File.Name())
+			case out.Others > 0:
 				said.skip("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
 					"write each run's report to its own file", f.File.Name(), out.Others+1)
 			}

@@ -28,6 +28,8 @@ func TestVersions(t *testing.T) {
 	}{
 		// Requests of two hosts, whose global options are in an array; rows are doubled.
 		{name: "clients-3.42", run: "out", requests: [3]int64{2055, 1589}, windows: 3644, noted: []string{"undone, as the bins of"}},
+		// With group_reporting, the logs of all jobs of a host show it together: those of one fit as they are, too.
+		{name: "clients-group", run: "out", requests: [3]int64{680, 680}, windows: 1360, noted: []string{"undone, as the bins of"}},
 		// What is no count is in the columns of latencies that no request had.
 		{name: "half-3.7", run: "out", requests: [3]int64{2: 1230}, windows: 1230},
 		{name: "half-3.7", run: "out", noBins: true, requests: [3]int64{2: 1230}, windows: 1081, noted: []string{"149 trim requests"}},
@@ -89,6 +91,40 @@ func TestDoubledWithoutReport(t *testing.T) {
 			}
 			expectErrors(t, "refused", []error{err}, skipped)
 		})
+	}
+}
+
+// TestTextOfClients: the text of fio --client has no bins and no names of hosts, so its logs are refused, also those of so few rows
+// that these do not show what fio added.
+func TestTextOfClients(t *testing.T) {
+	of := func(requests int) string {
+		return fmt.Sprintf(`
+a: (groupid=0, jobs=2): err= 0: pid=%[1]d: Sat Nov 28 10:44:24 2026
+  read: IOPS=120, BW=483KiB/s (495kB/s)(1040KiB/2152msec)
+    clat (nsec): min=69, max=2891, avg=163.84, stdev=198.70
+  issued rwts: total=%[1]d,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+
+Run status group 0 (all jobs):
+`, requests)
+	}
+	const begins = "hostname=vm, be=0, 64-bit, os=Linux, arch=x86-64, fio=fio-3.33, flags=1\n<vm> a: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, " +
+		"(T) 4096B-4096B, ioengine=null, iodepth=1\n"
+	for _, c := range []struct{ text, said string }{
+		{begins + of(520), ""},
+		{begins + begins + of(520) + of(840), "the text of fio --client has a report of each host"},
+	} {
+		dir := copyCorpus(t, "clients-group")
+		removeFiles(t, dir, "out.json")
+		if c.said == "" {
+			removeFiles(t, dir, ".0.3")
+		}
+		if err := os.WriteFile(filepath.Join(dir, "out.txt"), []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+		if n, text := completed(docs, mapping.Cluster), fmt.Sprint(res.Skipped); n > 0 || !strings.Contains(text, "fio --client") || !strings.Contains(text, c.said) {
+			t.Errorf("%d requests in windows; %s", n, text)
+		}
 	}
 }
 

@@ -150,12 +150,16 @@ func (c *command) simulate() {
 			var rows plan.FirstRows
 			for n := int64(1); n <= min(j.rows, few); n++ {
 				for _, d := range j.directions {
-					requests := uint64(j.every)
-					if c.isClient { // which adds the row before the last one
-						requests *= uint64(n+1) / 2
+					row := j.row(d, uint64(j.every))
+					if c.isClient && row.Total > 0 { // which adds the row before the last one: neighbouring rows have other bins
+						row.Total *= uint64(n+1) / 2
+						row.Bins = nil
+						for i := uint32(n % 2); i < 16; i += 2 {
+							row.Bins = append(row.Bins, hist.Bin{Index: i, Count: row.Total / 8})
+						}
 					}
-					rows = append(rows, j.row(d, requests))
-					rows[len(rows)-1].Time = origin + n*j.every
+					row.Time = origin + n*j.every
+					rows = append(rows, row)
 				}
 			}
 			add(fiolog.ClatHist, prefix, rows)
@@ -227,8 +231,8 @@ func (c *command) jobOf(l *plan.Log, e *plan.Entry) *job {
 }
 
 // Sums implements the reader of [plan.Evidence].
-func (c *command) Sums(l *plan.Log, lag int) (*plan.Sums, error) {
-	return c.jobOf(l, nil).sums(lag), nil
+func (c *command) Sums(l *plan.Log, undo *plan.Undoubler) (*plan.Sums, error) {
+	return c.jobOf(l, nil).sums(undo.Lag), nil
 }
 
 // Last implements the reader of [plan.Evidence].

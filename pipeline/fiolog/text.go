@@ -64,6 +64,7 @@ type texts struct {
 	seen    map[jobOf]bool       // its jobs
 	known   map[string]bool      // the numbers of jobs in a more exact format, see [Report.Numbers]
 	version string
+	client  bool // fio --client printed it
 
 	// Normal output.
 	headers  map[group]*header        // of the execution
@@ -144,6 +145,8 @@ func (t *texts) take() {
 	switch {
 	case versionLine.MatchString(t.text):
 		t.version = t.text
+	case strings.HasPrefix(t.text, "hostname=") && strings.Contains(t.text, ", be="): // of each client
+		t.client = true
 	case t.text == "..." && t.headers != nil:
 		t.headers[t.last[0]].several, t.headers[t.last[1]].several = true, true
 	case strings.HasPrefix(t.text, "Run status group "):
@@ -258,7 +261,7 @@ func (t *texts) beginJob(m []string) {
 
 // begin begins a report.
 func (t *texts) begin(format Format, version string) {
-	t.report, t.seen = &Report{Format: format, Version: version, Line: t.line, Unit: unitOf(version)}, map[jobOf]bool{}
+	t.report, t.seen = &Report{Format: format, Version: version, Client: t.client, Line: t.line, Unit: unitOf(version)}, map[jobOf]bool{}
 }
 
 // takeRates takes the first line of a direction of a job.

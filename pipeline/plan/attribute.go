@@ -103,21 +103,9 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 			p.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.Client:
-			out.Entries = entries
-			for _, j := range mine { // by the host of each entry, and by the order of the entries of a host
-				var of []*Entry
-				for _, e := range entries {
-					if j.Host == "" || cbt.SameHost(e.Host, j.Host) {
-						of = append(of, e)
-					}
-				}
-				if j.Number <= len(of) {
-					j.Entry = of[j.Number-1]
-					continue
-				}
-				j.dropped = true
-				p.problems.skip("%s: its host has only %d jobs in %s: the log is not used",
-					j.Log.File.Name(), len(of), out.File.Name())
+			p.undouble(out, entries, mine)
+			for _, of := range by(func(e *Entry) string { return e.Host }, entries) {
+				out.Entries = append(out.Entries, p.numbers(out, of, jobsOf(of[0].Host, mine))...)
 			}
 		default:
 			out.Entries = p.numbers(out, entries, mine)
@@ -125,6 +113,71 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 		all = append(all, out.Entries...)
 	}
 	return all
+}
+
+// jobsOf returns the jobs of a host of fio --client.
+func jobsOf(host string, jobs []*Job) []*Job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Host != "" && host != "" && !cbt.SameHost(host, j.Host) })
+}
+
+// undouble finds out which rows fio --client added to others in the logs that it wrote. All logs have the same error. It shows in the
+// rows, where each has all requests of an earlier one, or by the bins of the report, which contain all rows. Otherwise the logs
+// are not used.
+func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
+	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
+		if !j.Log.Kind.IsHistogram() || !j.HasRows || j.damage != nil {
+			return true
+		}
+		_, j.damage = p.ev.Reader.Sums(j.Log, &Undoubler{})
+		return j.damage != nil
+	})
+	try := func(lag int) (shared int, fit, few bool) {
+		for _, of := range by(func(e *Entry) string { return e.Host }, entries) {
+			var sums Sums
+			for _, j := range jobsOf(of[0].Host, jobs) {
+				undo := &Undoubler{Lag: lag}
+				rows, err := p.ev.Reader.Sums(j.Log, undo)
+				if err != nil {
+					return 0, false, false
+				}
+				shared += undo.shared
+				few = few || rows.isFew()
+				sums.merge(rows)
+			}
+			if !sums.fit(of) {
+				return shared, false, few
+			}
+		}
+		return shared, true, few
+	}
+	for _, way := range []struct{ lag, least int }{{1, provenBins}, {2, provenBins}, {0, 0}, {2, 0}, {1, 0}} {
+		shared, fit, few := try(way.lag)
+		if !fit || shared < way.least {
+			continue
+		}
+		if !out.HasBins && (way.lag > 0 || few) {
+			break
+		}
+		for _, j := range jobs {
+			if j.Log.Lag = way.lag; way.lag > 0 {
+				p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
+					j.Log.File.Name(), out.File.Name())
+			}
+		}
+		return
+	}
+	for _, j := range jobs {
+		j.damage = fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
+			"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
+	}
+}
+
+// sumsOf adds up the rows of a log. It fails if a row is damaged.
+func (p *planner) sumsOf(l *Log) (*Sums, error) {
+	if l.Parts != nil && l.Lag == 0 {
+		return l.Parts, nil
+	}
+	return p.ev.Reader.Sums(l, &Undoubler{Lag: l.Lag})
 }
 
 // likeliestFirst sorts outputs that name the same logs. Outputs whose bins contain the rows come first. Among equals
@@ -219,7 +272,7 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	case o.Named:
 		return j.Volume == o.Volume
 	case o.Client && !slices.ContainsFunc(o.Fio.Jobs, func(f fiolog.Job) bool {
-		return j.Host == "" || cbt.SameHost(f.Host, j.Host)
+		return j.Host == "" || f.Host == "" && oneHost || f.Host != "" && cbt.SameHost(f.Host, j.Host)
 	}):
 		return false
 	}
@@ -334,7 +387,7 @@ func (p *planner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int
 		if !j.Log.Kind.IsHistogram() {
 			continue
 		}
-		sums, err := p.ev.Reader.Sums(j.Log, 0)
+		sums, err := p.sumsOf(j.Log)
 		if err != nil {
 			return nil, true
 		}
@@ -402,8 +455,12 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 	if len(jobs) == len(entries) {
 		found := make([]*Entry, len(jobs))
 		for i, j := range jobs {
+			if j.Log.Parts == nil {
+				break
+			}
+			sums, err := p.sumsOf(j.Log)
 			for _, e := range entries {
-				if j.Log.Parts == nil || !j.Log.Parts.fit([]*Entry{e}) {
+				if err != nil || !sums.fit([]*Entry{e}) {
 					continue
 				}
 				if found[i] != nil || slices.Contains(found, e) {
@@ -445,12 +502,9 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 		if !j.Log.Kind.IsHistogram() {
 			continue
 		}
-		of := j.Log.Parts
-		if of == nil {
-			var err error
-			if of, err = p.ev.Reader.Sums(j.Log, 0); err != nil {
-				return false
-			}
+		of, err := p.sumsOf(j.Log)
+		if err != nil {
+			return false
 		}
 		sums.merge(of)
 	}

@@ -35,6 +35,8 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 				e.Describe())
 		}
 	}
+	isDoubled := slices.ContainsFunc(p.Outputs, func(o *Output) bool { return o.Client }) ||
+		slices.ContainsFunc(jobs, func(j *Job) bool { return looksDoubled(j) })
 	for _, j := range jobs {
 		if j.dropped {
 			continue
@@ -47,7 +49,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 			p.useRaw(j)
 			continue
 		}
-		switch why := p.whyNotHist(j); {
+		switch why := p.whyNotHist(j, isDoubled); {
 		case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
 			p.useHist(j)
 		case j.raw != nil:
@@ -70,8 +72,9 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 // errNoRows means that a histogram log has no rows.
 var errNoRows = errors.New("the histogram log has no rows")
 
-// whyNotHist returns the reason why the histogram log of a job cannot be used, or nil if it can.
-func (p *planner) whyNotHist(j *Job) error {
+// whyNotHist returns the reason why the histogram log of a job cannot be used, or nil if it can. isDoubled says that fio --client
+// wrote the logs that no report covers.
+func (p *planner) whyNotHist(j *Job, isDoubled bool) error {
 	switch {
 	case !j.Log.Kind.IsHistogram():
 		return fmt.Errorf("%s: no histogram log of job %d", p.Title, j.Number)
@@ -89,31 +92,11 @@ func (p *planner) whyNotHist(j *Job) error {
 				j.Log.File.Name(), time.Duration(least))
 		}
 	}
-	switch {
-	case j.Entry == nil && looksDoubled(j.Log.Rows):
+	if isDoubled && j.Entry == nil || looksDoubled(j) {
 		return fmt.Errorf("%s: each row has all requests of an earlier one, as fio --client writes them, and no report says how many "+
 			"there were: the log is not used; add fio's json+ report", j.Log.File.Name())
-	case j.Entry == nil || !j.Entry.Out.Client:
-		return nil
 	}
-	// Which rows fio --client added to others, if any, is shown by the bins of its report.
-	hasBins := slices.ContainsFunc(j.Entry.Directions[:], func(s fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
-	for _, lag := range []int{0, 2, 1} {
-		sums, err := p.ev.Reader.Sums(j.Log, lag)
-		switch {
-		case err != nil && lag == 0:
-			return err
-		case err != nil || !sums.fit([]*Entry{j.Entry}) || !hasBins && (lag > 0 || sums.isFew()):
-			continue
-		case lag > 0:
-			p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
-				j.Log.File.Name(), j.Entry.Out.File.Name())
-		}
-		j.Lag = lag
-		return nil
-	}
-	return fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
-		"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
+	return nil
 }
 
 // useHist reads a job's rows from its histogram log: what its bins are, how far apart its rows should be, and how late the
@@ -297,30 +280,27 @@ func (p *planner) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
 	return nil
 }
 
-// looksDoubled reports whether each row contains an earlier one, bin by bin, and adds about as many requests as the
-// first row has. A load that really grows does not fill the same bins.
-func looksDoubled(rows FirstRows) bool {
-	const least = 4 // rows that contain another
-	return slices.ContainsFunc([]int{2, 1}, func(lag int) bool {
+// looksDoubled reports whether each row of a job whose report has no bins contains an earlier one, bin by bin. A load that really grows
+// does not fill the same bins, or else rows of fio 3 also contain the one before, which only fio 2 added.
+func looksDoubled(j *Job) bool {
+	rows := j.Log.Rows
+	if j.Entry != nil && (j.Entry.Out.HasBins || j.Entry.Out.Client) {
+		return false // by its report
+	}
+	contains := func(lag int) bool {
 		undo := Undoubler{Lag: lag}
-		var first, own [fiolog.Directions]uint64
-		var n [fiolog.Directions]int
 		for _, rec := range rows {
-			rec, d := *rec, rec.Direction
-			if undo.Row(&rec) != nil {
+			if rec := *rec; undo.Row(&rec) != nil {
 				return false
 			}
-			if n[d]++; n[d] == 1 {
-				first[d] = rec.Total
-			} else if n[d] > lag {
-				own[d] += rec.Total
-			}
 		}
-		for d := range n {
-			if contain := n[d] - lag; contain >= least && first[d] > 0 && own[d] > uint64(contain)*first[d]/4 {
-				return true
-			}
-		}
-		return false
-	})
+		return undo.shared >= provenBins
+	}
+	if len(rows) == 0 || contains(1) {
+		return len(rows) > 0 && rows[0].Layout.Unit() == hist.Microseconds
+	}
+	return contains(2)
 }
+
+// provenBins is in how many bins rows have all requests of an earlier one, and in none too few, if it is no chance.
+const provenBins = 30

@@ -22,7 +22,7 @@ type made struct {
 	bins      bool   // reports are in json+
 	version   string // of fio, in reports
 	options   options
-	histogram string // rows of the histogram log: "1000 2000", "none", "zero", "doubled" or "damaged"; empty: no log
+	histogram string // rows of the histogram log: "1000 2000", "none", "zero", "doubled", "ramp" or "damaged"; empty: no log
 	completed string // the first row of a log of completions: "fio3", "fio2" or "averaged"
 	written   int64  // ms after the report at which the logs were written
 	prefix    string // of the logs
@@ -31,7 +31,7 @@ type made struct {
 // sums is a [Reader] of logs whose rows have some requests.
 type sums struct{ requests uint64 }
 
-func (s sums) Sums(*Log, int) (*Sums, error) {
+func (s sums) Sums(*Log, *Undoubler) (*Sums, error) {
 	all := &Sums{}
 	all.Add(&fiolog.Record{Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: 7, Count: s.requests}}, Total: s.requests})
 	return all, nil
@@ -78,8 +78,20 @@ func (m made) evidence() *Evidence {
 		case "zero":
 			row(1000, 0)
 		case "doubled":
+			for i := range int64(6) { // each row has all of the row before the last one, and none of the last one
+				row(1000*(i+1), uint64(500*(i/2+1)))
+				of := l.Rows[i]
+				for bin := range uint32(8) {
+					of.Bins = append(of.Bins, hist.Bin{Index: 100 + 2*bin + uint32(i%2), Count: uint64(500 * (i/2 + 1))})
+				}
+			}
+		case "ramp":
 			for i := range int64(6) {
-				row(1000*(i+1), uint64(1000*(i/2+1)))
+				row(1000*(i+1), uint64(500*(i+1)))
+				of := l.Rows[i]
+				for bin := range uint32(8) {
+					of.Bins = append(of.Bins, hist.Bin{Index: 100 + bin, Count: uint64(500 * (i + 1))})
+				}
 			}
 		default:
 			row(1000, 1000)
@@ -131,7 +143,9 @@ func TestChoose(t *testing.T) {
 		{"averages", made{reports: 1, completed: "averaged"}, false, "averages", ""},
 		{"averages of the highest", made{reports: 1, completed: "averaged", options: options{"log_max_value": "1"}}, false, "nothing", "highest value of each interval"},
 		{"rows of fio --client without a report", made{histogram: "doubled"}, false, "nothing", "as fio --client writes them"},
+		{"rows that grow", made{histogram: "ramp"}, false, "histogram log", ""},
 		{"rows that grow, with a report", made{reports: 1, bins: true, histogram: "doubled"}, false, "histogram log", ""},
+		{"rows of fio --client, and a report without bins", made{reports: 1, histogram: "doubled"}, false, "nothing", "as fio --client writes them"},
 		{"fio 3.7", made{reports: 1, bins: true, version: "fio-3.7", histogram: "rows"}, false, "histogram log", ""},
 	} {
 		var said Remarks
@@ -209,7 +223,7 @@ func TestLogsOfMoreJobs(t *testing.T) {
 // rowsOf is a [reader] of logs that have a bin each, by their numbers. Bin 0 stands for no rows.
 type rowsOf []uint32
 
-func (r rowsOf) Sums(l *Log, _ int) (*Sums, error) {
+func (r rowsOf) Sums(l *Log, _ *Undoubler) (*Sums, error) {
 	all := &Sums{}
 	if bin := r[l.Job-1]; bin > 0 {
 		all.Add(&fiolog.Record{Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: bin, Count: 10}}, Total: 10})

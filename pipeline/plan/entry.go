@@ -41,7 +41,7 @@ func NewEntries(o *Output) (entries []*Entry) {
 	for _, j := range o.Fio.Jobs {
 		same[j.Host+"\x00"+j.Name]++
 	}
-	first := 1
+	next := map[string]int{} // number of the next job of each host
 	for i := range o.Fio.Jobs {
 		j, options, size := &o.Fio.Jobs[i], o.Options(i), 1
 		// Without group_reporting each of the numjobs jobs has an entry, of the same name.
@@ -51,10 +51,10 @@ func NewEntries(o *Output) (entries []*Entry) {
 		if n := options.timesOf(j).jobs; n > size {
 			size, options.isGroup = n, true
 		}
-		e := &Entry{jobOptions: options, groups: o.groups, Out: o, Index: i, first: first, Size: size}
+		e := &Entry{jobOptions: options, groups: o.groups, Out: o, Index: i, first: next[j.Host] + 1, Size: size}
 		e.Job, e.Ran = e.View(j), e.RanIn(j)
 		entries = append(entries, e)
-		first += size
+		next[j.Host] += size
 	}
 	return entries
 }

@@ -26,8 +26,8 @@ type Evidence struct {
 
 // reader reads whole logs. Few runs need that before their rows are read.
 type reader interface {
-	// Sums adds up the rows of a log. lag is that of the rows that fio --client adds. It fails if a row is damaged.
-	Sums(l *Log, lag int) (*Sums, error)
+	// Sums adds up the rows of a log, without what undo takes away. It fails if a row is damaged.
+	Sums(l *Log, undo *Undoubler) (*Sums, error)
 	// Last returns the time of the last row of the log of each job, as written. Rows with impossible times do not count.
 	Last(jobs []*Job) []int64
 }
@@ -39,6 +39,7 @@ type Log struct {
 	Hint    hist.Hint // of its bins
 	Parts   *Sums     // sums of all rows of its segment, if the log is of several jobs
 	Rows    FirstRows
+	Lag     int // distance of the rows that fio --client adds; 0: none
 	Head
 	Damage error // why it cannot be read at all
 }
@@ -114,6 +115,22 @@ func (s *Sums) isFew() bool {
 // fit reports whether a report's bins contain all rows of some logs, so that the logs can be
 // of the jobs of that report. The other requests of the report were not logged.
 func (s *Sums) fit(jobs []*Entry) bool {
+	if slices.ContainsFunc(jobs, func(e *Entry) bool { return e.Mixed != nil }) { // only rows have directions
+		rows, all := &hist.Histogram{}, &hist.Histogram{}
+		for d := range s {
+			rows.Merge(&s[d].Histogram)
+		}
+		for _, e := range jobs {
+			for _, of := range e.All() {
+				all.Merge(e.Histogram(of))
+			}
+		}
+		if rows.IsEmpty() || all.IsEmpty() {
+			return rows.IsEmpty()
+		}
+		layout := rows.Layout().Merged(all.Layout())
+		return all.To(layout).Subtract(rows.To(layout))
+	}
 	for d := range fiolog.Direction(fiolog.Directions) {
 		if s[d].IsEmpty() {
 			continue
@@ -272,7 +289,7 @@ func (o *Output) Take(one *fiolog.Report) {
 	for len(o.begun) < len(one.Jobs) {
 		o.begun = append(o.begun, begun{})
 	}
-	o.Client, o.HasBins = false, false
+	o.Client, o.HasBins = one.Client, false
 	for i := range one.Jobs {
 		j := &one.Jobs[i]
 		b, options := &o.begun[i], o.Options(i)
@@ -382,13 +399,11 @@ func (o *Output) names(prefix string) bool {
 	return false
 }
 
-// trustsTimes reports whether fio itself set the times of the files. Then the time of the report's file agrees with the
-// report's timestamp.
+// trustsTimes reports whether fio itself set the times of the files. Then the time of the report's file agrees with the time
+// at which fio wrote it.
 func (o *Output) trustsTimes() bool {
-	if o.Fio.Timestamp == 0 || o.File.ModTime.IsZero() {
-		return false
-	}
-	return o.File.ModTime.Sub(time.UnixMilli(o.Fio.Timestamp)).Abs() <= apartTimes
+	at, _ := o.written()
+	return o.Fio.Timestamp > 0 && !o.File.ModTime.IsZero() && o.File.ModTime.Sub(at).Abs() <= apartTimes
 }
 
 // apartTimes is how much the times of files may differ that were written together. Some archives store times in steps
@@ -418,27 +433,42 @@ func (o *Output) written() (time.Time, Clock) {
 	switch {
 	case o.Fio.Timestamp == 0:
 		return o.File.ModTime, clockMtime
-	case !o.Client:
+	case !o.Client || o.Fio.IsLocal:
 		return at, clockReport
 	}
-	longest := int64(0)
+	groups, all := map[groupKey]time.Duration{}, map[string]time.Duration{} // how long each ran, and those of each host one after another
 	for i := range o.Fio.Jobs {
-		longest = max(longest, o.Options(i).timesOf(&o.Fio.Jobs[i]).ran)
+		j, options := &o.Fio.Jobs[i], o.Options(i)
+		ramp, delay, _ := options.waits()
+		g := groupKey{j.Host, j.GroupID}
+		ran := ramp + delay + time.Duration(options.timesOf(j).ran)*time.Millisecond
+		all[g.host] += max(ran-groups[g], 0)
+		groups[g] = max(groups[g], ran)
 	}
-	end := at.Add(time.Duration(longest) * time.Millisecond)
+	least, most := longestIn(groups), longestIn(all)
+	end := at.Add(least)
 	const setup = 30 * time.Second // for connecting and for jobs to prepare
-	if late := o.File.ModTime.Sub(end); late > -time.Second && late < setup {
-		return o.File.ModTime, clockMtime
+	if at := o.File.ModTime; at.Sub(end) > -time.Second && at.Sub(end) < most-least+setup {
+		return at, clockMtime
 	}
 	return end, clockReport
+}
+
+// longestIn returns the longest of some times.
+func longestIn[K comparable](times map[K]time.Duration) (longest time.Duration) {
+	for _, t := range times {
+		longest = max(longest, t)
+	}
+	return longest
 }
 
 // Undoubler undoes an error of fio --client, which adds to each row that it writes the counts
 // of an earlier row of its direction, as written. fio 3.33 and 3.42 add the row before the
 // last one (lag 2), versions of 2016 the last one (lag 1).
 type Undoubler struct {
-	Lag  int
-	last [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
+	Lag    int
+	shared int                             // bins in which a row had the requests of an earlier one
+	last   [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
 }
 
 // errNotDoubled is a row that has fewer requests in a bin than the row that should be part of
@@ -457,6 +487,7 @@ func (u *Undoubler) Row(rec *fiolog.Record) error {
 	}
 	others := (*last)[0]
 	*last = (*last)[1:]
+	u.shared += len(others)
 	var own []hist.Bin
 	total := uint64(0)
 	for _, b := range rec.Bins { // both are in ascending order

@@ -117,10 +117,10 @@ func (o jobOptions) mayWrite(prefix string) bool {
 	return path.Base(o.job) == prefix || p != "" && path.Base(p) == prefix
 }
 
-// directions returns the directions of fio's option rw. For several sections, and if the report has no options, it returns all
-// directions.
+// directions returns the directions of fio's option rw. For several sections, and if the report does not list the options of the job, it
+// returns all directions.
 func (o jobOptions) directions() []fiolog.Direction {
-	if o.isGroup || len(o.own)+len(o.global) == 0 {
+	if o.isGroup || len(o.own) == 0 && !o.HasOption("rw") {
 		return []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
 	}
 	_, directions := fioargs.ParseMode(o.option("rw"))
@@ -144,11 +144,11 @@ func (o jobOptions) listed() map[string]string {
 }
 
 // listsAll reports whether an option that is not listed has fio's default. Before fio 3, a report may lack global options,
-// and that of a group lists one of its sections.
+// and that of a group lists one of its sections; fio --client lists none of the second group of a host.
 func (e *Entry) listsAll() bool {
 	// Without a report, the options are those of a job file. Normal output has some of them.
 	isWhole := e.Out == nil || e.Out.Fio.Unit == hist.Nanoseconds && e.Out.Fio.Format == fiolog.JSON
-	return isWhole && !e.isGroup && len(e.own)+len(e.global) > 0
+	return isWhole && !e.isGroup && len(e.own)+len(e.global) > 0 && (len(e.own) > 0 || e.Out == nil || !e.Out.Client)
 }
 
 // settings returns the settings that the options of an entry name, and fio's defaults of the others. If they set the shares of reads and of writes, fio takes

@@ -20,9 +20,11 @@ type placement struct {
 	contradiction string // evidence that was dropped, because it contradicts the rest; empty if none was
 }
 
-// Place finds when the jobs of one fio began. All entries are of one output and one host. There are three kinds of
+// Place finds when the jobs of one fio began. All entries are of one output. There are three kinds of
 // evidence besides job_start: periodic reports, the times of logs, and run times, which add up to the time that fio ran.
 // Each start is taken from the most precise of these. Evidence that contradicts the rest is dropped.
+//
+// fio --client starts the jobs of all hosts at once, and writes each log when its job has ended. The hosts need not end together.
 //
 // A report in normal output has the time in whole seconds, and no time zone.
 func Place(out *Output, entries []*Entry) placement {
@@ -88,8 +90,8 @@ func place(out *Output, entries []*Entry) placement {
 			side.how = "each job is placed by its startdelay, and the last to end by when fio wrote its report"
 		}
 	}
-	groups := by(func(e *Entry) int { return e.GroupID }, entries)
-	slices.SortFunc(groups, func(a, b []*Entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
+	groups := by((*Entry).group, entries)
+	slices.SortStableFunc(groups, func(a, b []*Entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
 	if slices.ContainsFunc(groups, hasRun) { // others failed at once: nothing shows when, and it does not matter
 		groups = slices.DeleteFunc(groups, func(group []*Entry) bool { return !hasRun(group) })
 	}
@@ -99,8 +101,11 @@ func place(out *Output, entries []*Entry) placement {
 		ways = nil
 	case !isOneStage:
 		ways, byFile = placeInStages(groups, ran, end), placeByFiles(out, groups, ran, end, step)
-	case side.how != "": // fio may have started them later than that
+	case side.how != "" || out.Client: // fio may have started them later than that
 		byFile = placeByFiles(out, groups, ran, end, step)
+	}
+	if out.Client && len(byFile.Starts) > 0 {
+		ways = nil // a host may have prepared longer than another
 	}
 
 	// The times of files decide between ways that run times allow. If they contradict all, beyond both errors, or the only
@@ -144,11 +149,12 @@ func place(out *Output, entries []*Entry) placement {
 	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	switch {
 	case len(p.Starts) == 0:
-		most := ran
+		most, all := ran, map[string]time.Duration{}
 		for _, group := range groups {
-			if ran == 0 { // fio's text does not say how long it ran: at most this long
-				most += longestOf(group)
-			}
+			all[group[0].Host] += longestOf(group)
+		}
+		if ran == 0 { // neither fio's text nor fio --client says how long it ran: at most this long
+			most = longestIn(all)
 		}
 		for e, m := range side.Starts {
 			m.Start, m.Error = m.Start.Add(min(longest-most, 0)), max(m.Error, most)
@@ -163,6 +169,14 @@ func place(out *Output, entries []*Entry) placement {
 	}
 	return p
 }
+
+// groupKey is a group of jobs of a host; without fio --client there is one host, without a name. fio starts the jobs of a group together.
+type groupKey struct {
+	host string
+	id   int
+}
+
+func (e *Entry) group() groupKey { return groupKey{e.Host, e.GroupID} }
 
 // longestOf returns how long the longest of some jobs took, with its startdelay and ramp_time.
 func longestOf(entries []*Entry) (longest time.Duration) {
@@ -235,7 +249,7 @@ func placeByReports(out *Output, entries []*Entry) placement {
 // how finely they are recorded.
 func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Time, step time.Duration) placement {
 	p := placement{Starts: map[*Entry]moment{}, how: "each job is placed by when its log was last written, less its run time"}
-	if out.Client || out.Fio.Timestamp == 0 || out.File.ModTime.IsZero() {
+	if out.Fio.Timestamp == 0 || out.File.ModTime.IsZero() || out.Client && !out.trustsTimes() {
 		return placement{}
 	}
 	var earliest, first, last time.Time // the start of fio, and the ends of jobs
@@ -245,7 +259,7 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 	for _, group := range groups {
 		var start time.Time
 		for _, e := range group {
-			if ended, _, ok := e.ended(); ok {
+			if ended, _, ok := e.ended(end); ok {
 				ramp, _, _ := e.waits()
 				at := ended.Add(-e.ranFor() - ramp)
 				if ended.After(end.Add(time.Second+step)) || at.Before(earliest) {
@@ -260,7 +274,7 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 		for _, e := range group {
 			ramp, _, _ := e.waits()
 			at, unsure := start.Add(ramp), errorOfMtime+step+writing([]*Entry{e}, ran)
-			if ended, spread, ok := e.ended(); ok {
+			if ended, spread, ok := e.ended(end); ok {
 				if unsure += spread; e.HasOption("startdelay") || e.HasOption("wait_for") {
 					at = ended.Add(-e.ranFor())
 				}
@@ -281,7 +295,7 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 	for a, start := range p.Starts {
 		for b, other := range p.Starts {
 			apart := start.Start.Add(a.ranFor()).Sub(other.Start.Add(b.ranFor())).Abs()
-			if step == 0 && a.GroupID != b.GroupID && apart < near && (a.ranFor()-b.ranFor()).Abs() > 2*near {
+			if step == 0 && a.group() != b.group() && apart < near && (a.ranFor()-b.ranFor()).Abs() > 2*near {
 				return placement{}
 			}
 		}
@@ -365,9 +379,9 @@ func writing(entries []*Entry, atMost time.Duration) (longest time.Duration) {
 }
 
 // ended returns when the jobs of the entry ended, by when their logs were last written: the latest time, and how far
-// apart the times are. It is not ok if a log is missing or has no time, or if the last of several jobs wrote it. fio writes its
-// report at its timestamp.
-func (e *Entry) ended() (last time.Time, spread time.Duration, ok bool) {
+// apart the times are. It is not ok if a log is missing or has no time, or if the last of several jobs wrote it. report is when
+// fio wrote its report.
+func (e *Entry) ended(report time.Time) (last time.Time, spread time.Duration, ok bool) {
 	var first time.Time
 	for _, j := range e.Jobs {
 		at := j.Log.File.ModTime
@@ -378,7 +392,7 @@ func (e *Entry) ended() (last time.Time, spread time.Duration, ok bool) {
 			last = at
 		}
 	}
-	return time.UnixMilli(e.Out.Fio.Timestamp).Add(last.Sub(e.Out.File.ModTime)), last.Sub(first), len(e.Jobs) > 0
+	return report.Add(last.Sub(e.Out.File.ModTime)), last.Sub(first), len(e.Jobs) > 0
 }
 
 // isOneStage reports whether all jobs were started at once, except for a startdelay in their options. Jobs behind a

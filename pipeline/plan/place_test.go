@@ -142,6 +142,41 @@ func TestTimesOfClone(t *testing.T) {
 	}
 }
 
+// TestPlaceOfClients: fio --client starts the jobs of all hosts at once, and hosts end when they are done. It writes each log
+// when its job ends. Its timestamp is in whole seconds, before it connects.
+func TestPlaceOfClients(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		sections []section
+		began    int64         // ms before the report: the client's timestamp, before whole seconds
+		copied   time.Duration // after fio ended
+		want     []int64
+		placed   bool
+	}{
+		{"hosts that ran for different times", []section{{ran: 4000, log: 8010}, {ran: 12000, log: 20}}, 12700, 0, []int64{12010, 12020}, false},
+		{"a host that prepared for longer", []section{{ran: 4000, log: 5010}, {ran: 12000, log: 20}}, 12700, 0, []int64{9010, 12020}, true},
+		{"copied at once", []section{{ran: 4000, log: 12}, {ran: 12000, log: 20}}, 12700, 0, []int64{12000, 12000}, false},
+		{"copied later", []section{{ran: 4000, log: 8010}, {ran: 12000, log: 20}}, 12700, time.Hour, []int64{13017, 13017}, false},
+		{"stages of more than half a minute", []section{{ran: 40000, log: 40010}, {group: 1, ran: 40000, log: 20}, {ran: 5000, log: 75000}}, 80700, 0, []int64{80010, 40020, 80000}, true},
+	} {
+		out, entries := outputOf(0, c.sections...)
+		out.Fio.Timestamp = written.Add(-time.Duration(c.began) * time.Millisecond).Truncate(time.Second).UnixMilli()
+		for i := range out.Fio.Jobs {
+			out.Fio.Jobs[i].Host = []string{"a", "b", "c"}[min(i, len(c.sections)-1)]
+			if c.sections[i].group > 0 {
+				out.Fio.Jobs[i].Host = "a"
+			}
+			entries[i].Host = out.Fio.Jobs[i].Host
+		}
+		out.Client = true
+		changeTimes(out, entries, func(at time.Time) time.Time { return at.Add(c.copied) })
+		p := Place(out, entries)
+		if got := startsOf(p, entries); !near(got, c.want, 20) || (p.how != "") != c.placed || p.doubt != "" {
+			t.Errorf("%s: %v, want %v; placed %q, doubt %q", c.name, got, c.want, p.how, p.doubt)
+		}
+	}
+}
+
 // changeTimes changes the modification times of a report and of its logs.
 func changeTimes(out *Output, entries []*Entry, change func(time.Time) time.Time) {
 	out.Entries = entries

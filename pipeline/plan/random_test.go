@@ -77,7 +77,7 @@ func drawEvidence(r *rand.Rand) *Evidence {
 		l := &Log{Log: cbt.Log{Kind: kind, Job: number, Prefix: prefix, Host: host, File: file(fmt.Sprint(prefix, "_", kind, ".", number, ".log"))}, Segment: segment}
 		l.Hint = ev.HintFor(l.Log, hist.Hint{})
 		if segment >= 0 {
-			l.Parts, _ = ev.Reader.Sums(l, 0)
+			l.Parts, _ = ev.Reader.Sums(l, &Undoubler{})
 		}
 		first := int64(900 + r.IntN(300))
 		if is(15) {

@@ -62,34 +62,32 @@ func (p *planner) place() error {
 			drop("job_start", &e.Start)
 		}
 		drop("timestamp_ms", &out.Fio.Timestamp)
-		for _, entries := range by(func(e *Entry) string { return e.Host }, out.Entries) {
-			at := Place(out, entries)
-			for e, start := range at.Starts {
-				for _, j := range e.Jobs {
-					j.moment = start
-				}
+		at := Place(out, out.Entries)
+		for e, start := range at.Starts {
+			for _, j := range e.Jobs {
+				j.moment = start
 			}
-			p.Placed = cmp.Or(at.how, p.Placed)
-			if out.Fio.IsLocal && !out.HasZone {
-				p.problems.note("%s: fio's normal output has a time without its zone, and the file was written at another time, as copies are: "+
-					"so the start may be hours off: set FIO2ES_START=TIME", out.File.Name())
+		}
+		p.Placed = cmp.Or(at.how, p.Placed)
+		if out.Fio.IsLocal && !out.HasZone {
+			p.problems.note("%s: fio's normal output has a time without its zone, and the file was written at another time, as copies are: "+
+				"so the start may be hours off: set FIO2ES_START=TIME", out.File.Name())
+		}
+		if at.contradiction != "" {
+			p.problems.note("%s", at.contradiction)
+		}
+		if at.doubt == "" && slices.ContainsFunc(out.Entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) || p.begunApart(e) }) {
+			at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
+		}
+		needsStart := func(e *Entry) bool {
+			return hasRun([]*Entry{e}) && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
+		}
+		if at.doubt != "" && slices.ContainsFunc(out.Entries, needsStart) {
+			say := p.problems.skip
+			if len(p.Averages) == 0 && !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Source != FromNothing }) {
+				say = p.problems.note // a report alone lacks nothing
 			}
-			if at.contradiction != "" {
-				p.problems.note("%s", at.contradiction)
-			}
-			if at.doubt == "" && slices.ContainsFunc(entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) || p.begunApart(e) }) {
-				at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
-			}
-			needsStart := func(e *Entry) bool {
-				return hasRun([]*Entry{e}) && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
-			}
-			if at.doubt != "" && slices.ContainsFunc(out.Entries, needsStart) {
-				say := p.problems.skip
-				if len(p.Averages) == 0 && !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Source != FromNothing }) {
-					say = p.problems.note // a report alone lacks nothing
-				}
-				say("%s", at.doubt)
-			}
+			say("%s", at.doubt)
 		}
 	}
 	p.placeByRows()

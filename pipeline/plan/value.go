@@ -82,7 +82,6 @@ type Job struct {
 	Source Source
 	Log    *Log  // the log whose rows are read; without one, it has the report's file
 	raw    *Log  // a log of completions; nil if there is none
-	Lag    int   // distance of the rows that fio --client adds; 0: none
 	damage error // why the histogram log cannot be read at all
 	Head
 	Unit hist.Unit // of the latencies in a log of completions or averages
