@@ -42,12 +42,12 @@ func TestAnswer(t *testing.T) {
 			},
 			close: func(error) error { return c.close },
 		})
-		if read != len(c.empty) || ended != read || c.close != nil && !errors.Is(err, c.close) || errors.As(err, new(partialError)) != c.partial {
+		if read != len(c.empty) || ended != read || c.close != nil && !errors.Is(err, c.close) || (err == nil && len(e.skipped) > 0) != c.partial {
 			t.Errorf("%s: %d runs read, %d ended: %v", c.name, read, ended, err)
 		}
 		isEmpty := c.empty[0] || c.empty[1]
-		if isEmpty != errors.As(err, new(query.RunError)) {
-			t.Errorf("%s: %v", c.name, err)
+		if all := errors.Join(append(e.skipped, err)...); isEmpty != errors.As(all, new(query.RunError)) || isEmpty != (e.conclude(err) == exitFailed) {
+			t.Errorf("%s: %v", c.name, all)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do fu
 	chosen, err := choice.Find(ctx, store, time.Now())
 	if err == nil {
 		for _, skipped := range chosen.Skipped {
-			e.log.Warn(skipped.Error() + ": left out")
+			e.leaveOut(skipped.Error() + ": left out")
 		}
 		for _, note := range chosen.Notes {
 			e.log.Warn(note)
@@ -92,10 +92,8 @@ func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do fu
 		} else {
 			term.Line(e.stderr, "%v", errNothing)
 		}
-		err = leftOutIf(err, len(chosen.Skipped) > 0)
 	}
-	leftOut, err := closed(store, err)
-	return leftOutIf(err, leftOut)
+	return errors.Join(err, store.Close())
 }
 
 // ask asks on the terminal whether to do something, unless --yes is set. It waits for an answer until ctx ends.

@@ -49,8 +49,9 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 			if err != nil {
 				return err
 			}
+			e.leftOut = left > 0
 			fmt.Fprintf(e.stdout, "%s: %s with %s; %s\n", e.historyName(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
-			return leftOutIf(nil, left > 0)
+			return nil
 		},
 	}
 	addSettings(cmd.Flags(), "cluster")

@@ -58,7 +58,7 @@ To store fewer bins and leave the logs as they are, set coarsen at ingest.`,
 
 // coarsen writes the histogram logs under the paths into a folder.
 func (e *env) coarsen(ctx context.Context, paths []string, folder string, coarseness int) error {
-	set, leftOut, err := e.histogramLogs(ctx, paths)
+	set, err := e.histogramLogs(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -76,21 +76,21 @@ func (e *env) coarsen(ctx context.Context, paths []string, folder string, coarse
 		if err != nil {
 			return err
 		}
-		n, isDamaged, err := e.coarsenLog(f, to, coarseness)
+		n, err := e.coarsenLog(f, to, coarseness)
 		if err = errors.Join(err, to.Close()); err != nil {
 			return errors.Join(err, os.Remove(name))
 		}
-		rows, leftOut = rows+n, leftOut || isDamaged
+		rows += n
 	}
 	e.log.Info(fmt.Sprintf("%s, %s; %s", unit.Plural(len(set.Files), "log"), unit.Plural(rows, "row"), config.Coarsened(coarseness)))
-	return leftOutIf(nil, leftOut)
+	return nil
 }
 
-// coarsenLog writes the rows of a log. It returns their number, and whether others were skipped, about which it warns.
-func (e *env) coarsenLog(f *source.File, to io.Writer, coarseness int) (rows int, isDamaged bool, err error) {
+// coarsenLog writes the rows of a log, and returns their number. It leaves out those that cannot be read.
+func (e *env) coarsenLog(f *source.File, to io.Writer, coarseness int) (rows int, err error) {
 	in, err := f.Open()
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	defer in.Close()
 	log := fiolog.NewReader(in, f.Name(), fiolog.ClatHist)
@@ -101,16 +101,15 @@ func (e *env) coarsenLog(f *source.File, to io.Writer, coarseness int) (rows int
 		bad := (*fiolog.SyntaxError)(nil)
 		switch {
 		case errors.As(err, &bad):
-			e.log.Warn(err.Error())
-			isDamaged = true
+			e.leaveOut(err.Error())
 			continue
 		case errors.Is(err, source.ErrDamaged): // what came before is used
-			e.log.Warn(err.Error())
-			return rows, true, out.Flush()
+			e.leaveOut(err.Error())
+			return rows, out.Flush()
 		case errors.Is(err, io.EOF):
-			return rows, isDamaged, out.Flush()
+			return rows, out.Flush()
 		case err != nil:
-			return rows, isDamaged, err
+			return rows, err
 		}
 		line = fmt.Appendf(line[:0], "%d, %d, %d", row.Time, row.Direction, row.BlockSize)
 		layout, bins := row.Layout.Coarser(coarseness), row.Bins
@@ -123,28 +122,29 @@ func (e *env) coarsenLog(f *source.File, to io.Writer, coarseness int) (rows int
 			line = strconv.AppendUint(append(line, ", "...), n, 10)
 		}
 		if _, err := out.Write(append(line, '\n')); err != nil {
-			return rows, isDamaged, err
+			return rows, err
 		}
 		rows++
 	}
 }
 
-// histogramLogs finds the histogram logs under the paths, in their order, and warns of what cannot be read. The set must be
+// histogramLogs finds the histogram logs under the paths, in their order, and leaves out what cannot be read. The set must be
 // closed.
-func (e *env) histogramLogs(ctx context.Context, paths []string) (set *source.Set, leftOut bool, err error) {
+func (e *env) histogramLogs(ctx context.Context, paths []string) (*source.Set, error) {
 	isWanted := func(path string) bool {
 		name, isName := fiolog.ParseName(filepath.Base(path))
 		return isName && name.Kind.IsHistogram()
 	}
-	if set, err = source.Scan(ctx, paths, source.Options{Stdin: e.stdin, Want: isWanted, Named: true}); err != nil {
-		return nil, false, err
+	set, err := source.Scan(ctx, paths, source.Options{Stdin: e.stdin, Want: isWanted, Named: true})
+	if err != nil {
+		return nil, err
 	}
 	set.Until(ctx)
 	for _, p := range set.Problems {
-		e.log.Warn(p.Error())
+		e.leaveOut(p.Error())
 	}
 	if len(set.Files) == 0 {
-		return nil, false, errors.Join(pipeline.NoRuns(paths), set.Close())
+		return nil, errors.Join(pipeline.NoRuns(paths), set.Close())
 	}
-	return set, len(set.Problems) > 0, nil
+	return set, nil
 }

@@ -99,7 +99,7 @@ func (c *compactCall) run(ctx context.Context, choice tidy.Choice) error {
 
 // all compacts the runs, one after the other. It continues after a run that cannot be compacted.
 func (c *compactCall) all(ctx context.Context, store history.Store, plan *compact.Plan) error {
-	runs, before, after, leftOut := 0, 0, 0, false
+	runs, before, after := 0, 0, 0
 	var uneven []compact.LeftOut
 	for i, r := range plan.Runs {
 		c.progress.Show("run %d of %d: %s", i+1, len(plan.Runs), facts.Title(r))
@@ -111,8 +111,7 @@ func (c *compactCall) all(ctx context.Context, store history.Store, plan *compac
 			uneven = append(uneven, compact.LeftOut{Run: r, Reason: err.Error()})
 		case errors.Is(err, compact.ErrLacking), errors.Is(err, compact.ErrVerify), errors.Is(err, history.ErrReplaced), errors.Is(err, history.ErrRejected),
 			errors.Is(err, history.ErrNotFound), history.IsSkipped(err): // it is only about this run
-			c.log.Warn(fmt.Sprintf("run %s (%s): left as it is: %v", facts.ShortID(r.Run.ID), facts.Title(r), err))
-			leftOut = true
+			c.leaveOut(fmt.Sprintf("run %s (%s): left as it is: %v", facts.ShortID(r.Run.ID), facts.Title(r), err))
 		default:
 			c.progress.Clear()
 			c.log.Info(fmt.Sprintf("note: compacted %s of %s; the same command does the rest", unit.Count(int64(runs)), unit.Plural(len(plan.Runs), "run")))
@@ -127,7 +126,7 @@ func (c *compactCall) all(ctx context.Context, store history.Store, plan *compac
 	if runs > 0 {
 		c.reclaim(ctx, store)
 	}
-	return leftOutIf(nil, leftOut)
+	return nil
 }
 
 // reclaim returns the space of removed documents to the file system. A cluster does this itself.

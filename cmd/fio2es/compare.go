@@ -472,8 +472,7 @@ func (c *comparison) compareSelections(
 		return fmt.Errorf("%s and %s have no workload in common: the settings of their runs differ", base.name, other.name)
 	}
 	for _, err := range failed {
-		c.log.Warn("not compared: " + err.Error())
-		c.leftOut = true
+		c.leaveOut("not compared: " + err.Error())
 	}
 	return nil
 }

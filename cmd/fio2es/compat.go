@@ -32,7 +32,7 @@ func (e *env) compat(cmd *cobra.Command, tool string, args []string) (err error)
 		fmt.Fprint(e.stdout, call.Help)
 		return nil
 	}
-	set, leftOut, err := e.histogramLogs(cmd.Context(), call.Files)
+	set, err := e.histogramLogs(cmd.Context(), call.Files)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w; --compat %s reads logs, as the tool does, and no runs of the history", err, tool)
 	}
@@ -45,12 +45,9 @@ func (e *env) compat(cmd *cobra.Command, tool string, args []string) (err error)
 			return usagef("%s is a folder or an archive: --compat %s takes logs, as the tool does", f.Root, tool)
 		}
 	}
-	err = call.Print(cmd.Context(), e.stdout, set.Files, e.options().Bins, func(err error) {
-		e.log.Warn(err.Error())
-		leftOut = true
-	})
+	err = call.Print(cmd.Context(), e.stdout, set.Files, e.options().Bins, func(err error) { e.leaveOut(err.Error()) })
 	if errors.Is(err, compat.ErrUsage) {
 		return usageError{Err: err}
 	}
-	return leftOutIf(err, leftOut)
+	return err
 }

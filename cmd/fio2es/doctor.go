@@ -64,10 +64,9 @@ Exit code 3: something is or will be lost.`,
 
 type doctorCall struct {
 	*env
-	format  string
-	found   []doctor.Answers
-	byRun   []string // what fio2es run does with the commands
-	leftOut bool     // a file cannot be read
+	format string
+	found  []doctor.Answers
+	byRun  []string // what fio2es run does with the commands
 }
 
 // all examines paths, and a command line if there is one.
@@ -100,7 +99,8 @@ func (x *doctorCall) all(ctx context.Context, paths, words []string) error {
 			fmt.Fprint(x.stdout, "With fio alone:\n\n")
 		}
 	}
-	return leftOutIf(doctor.Write(x.stdout, x.found, x.format), x.leftOut || doctor.IsLossy(x.found))
+	x.leftOut = x.leftOut || doctor.IsLossy(x.found)
+	return doctor.Write(x.stdout, x.found, x.format)
 }
 
 func (x *doctorCall) command(ctx context.Context, words []string) error {
@@ -195,7 +195,7 @@ func (x *doctorCall) results(ctx context.Context, paths []string) error {
 	}
 	archive.Until(ctx)
 	defer archive.Close()
-	x.leftOut = x.logProblems(archive)
+	x.logProblems(archive)
 	if len(archive.Runs) == 0 {
 		return pipeline.NoRuns(paths)
 	}

@@ -35,6 +35,9 @@ type env struct {
 	log            *slog.Logger
 	handler        *term.LogHandler
 
+	leftOut bool    // something is left out, and stderr says what
+	skipped []error // of single runs, while the answers for the others are complete
+
 	cfg   config.Config
 	flags *pflag.FlagSet // flags of the running command; none before it runs
 
@@ -197,8 +200,8 @@ const (
 	exitMet = 4
 )
 
-// errLeftOut means that a command is done, except for what it reported on stderr.
-var errLeftOut = errors.New("something was left out")
+// errLeftOut ends a command that has left out all there was. Stderr says what.
+var errLeftOut = errors.New("all is left out")
 
 // errMet means that a command is done, but a gate failed. Stderr names the gate.
 var errMet = errors.New("a gate failed")
@@ -216,20 +219,13 @@ type usageError = query.UsageError
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
-// partialError means that there is no answer for some runs, while that for the others is complete.
-type partialError struct{ error }
-
-func (e partialError) Unwrap() error { return e.error }
-
-// leftOutIf returns err, or, without an error, errLeftOut if something was left out.
-func leftOutIf(err error, leftOut bool) error {
-	if err == nil && leftOut {
-		return errLeftOut
-	}
-	return err
+// leaveOut warns of something that the command leaves out. It goes on, but its exit code will say so.
+func (e *env) leaveOut(text string) {
+	e.log.Warn(text)
+	e.leftOut = true
 }
 
-// conclude prints an error and returns the exit code.
+// conclude prints errors and returns the exit code.
 func (e *env) conclude(err error) int {
 	switch failed := e.written.err; {
 	case failed == nil:
@@ -238,9 +234,16 @@ func (e *env) conclude(err error) int {
 	case !errors.Is(err, failed):
 		err = errors.Join(err, fmt.Errorf("write to stdout: %w", failed))
 	}
+	for _, one := range e.skipped {
+		e.logError(one)
+	}
 	code := exitFailed
 	var fio fioError
 	switch {
+	case err == nil && len(e.skipped) > 0:
+		return exitFailed
+	case err == nil && e.leftOut:
+		return exitLeftOut
 	case err == nil:
 		return 0
 	case errors.As(err, &fio):
@@ -251,13 +254,17 @@ func (e *env) conclude(err error) int {
 		return exitLeftOut
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
-	case errors.As(err, new(usageError)) && !errors.As(err, new(partialError)):
+	case errors.As(err, new(usageError)):
 		code = exitUsage
 	}
+	e.logError(err)
+	return code
+}
+
+func (e *env) logError(err error) {
 	for _, line := range errorLines(err) {
 		e.log.Error(line)
 	}
-	return code
 }
 
 // besides returns an error without the one that is no failure. Any other broken pipe is one, such as that of a

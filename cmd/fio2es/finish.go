@@ -18,14 +18,14 @@ import (
 
 // finished describes what was stored of runs that are over.
 type finished struct {
-	runs            []*mapping.Run
-	folders         []string
-	leftOut, broken bool
+	runs    []*mapping.Run
+	folders []string
+	broken  bool // a rule
 }
 
 func (f *finished) add(other finished) {
 	f.runs, f.folders = append(f.runs, other.runs...), append(f.folders, other.folders...)
-	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
+	f.broken = f.broken || other.broken
 }
 
 // finish stores the run of a fio that has ended, and removes its entry. isCut reports that fio was killed, so that
@@ -47,7 +47,7 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	}
 	defer archive.Close()
 	archive.SetHost(entry.Host)
-	f.leftOut = e.logProblems(archive)
+	e.logProblems(archive)
 	for _, run := range archive.Runs {
 		if isCut {
 			run.Cut = "fio was killed before its last report: the run is not complete"
@@ -65,7 +65,7 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	if err != nil {
 		return f, err
 	}
-	f.leftOut = f.leftOut || result.LeftOut
+	e.leftOut = e.leftOut || result.LeftOut
 	for _, run := range result.Runs() {
 		if entry.Note != "" {
 			if run, err = to.Store.Annotate(ctx, run.Run.ID, mapping.Annotation{Note: &entry.Note}); err != nil {
@@ -77,7 +77,7 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 		if err != nil {
 			return f, err
 		}
-		f.leftOut, f.broken = f.leftOut || unknown, f.broken || broken
+		e.leftOut, f.broken = e.leftOut || unknown, f.broken || broken
 	}
 	return f, nil
 }
@@ -85,12 +85,14 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 // finishInterrupted stores the runs of earlier commands that were killed before they could do so. It warns about
 // runs that cannot be stored, and does not fail because of them.
 func (e *env) finishInterrupted(ctx context.Context) error {
+	leftOut := e.leftOut // by this command, and not by earlier ones
 	err := e.interrupted(func(entry *record.Entry) error { return e.finishOne(ctx, entry) })
 	if err != nil {
 		for _, line := range errorLines(err) {
 			e.log.Warn("an earlier run is not stored: " + line)
 		}
 	}
+	e.leftOut = leftOut
 	return ctx.Err()
 }
 
@@ -105,7 +107,7 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 		entry.Note = strings.TrimSpace(entry.Note + "\n" + why + ", and how fio ended is not known")
 	}
 	f, err := e.finish(ctx, to, nil, entry, entry.IsCut())
-	if _, err = closed(to.Store, err); err != nil {
+	if err = errors.Join(err, to.Store.Close()); err != nil {
 		return err
 	}
 	if len(f.runs) == 0 {

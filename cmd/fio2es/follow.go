@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -69,11 +70,11 @@ was read is stored, and the exit code is 0.`,
 				opt.Stored = func(ctx context.Context) bool { return e.markNews(ctx, cluster.Store) != nil }
 			}
 			result, err := follow.Follow(cmd.Context(), to, opt)
-			leftOut, err := closed(to.Store, err)
-			if err == nil && result.Broken {
+			e.leftOut = e.leftOut || result.LeftOut
+			if err = errors.Join(err, to.Store.Close()); err == nil && result.Broken {
 				return errMet
 			}
-			return leftOutIf(err, leftOut || result.LeftOut)
+			return err
 		},
 	}
 	fl := cmd.Flags()

@@ -84,16 +84,6 @@ func (e *env) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, nil
 }
 
-// closed closes a store after writing has ended with err. leftOut reports whether changes could not be marked.
-func closed(store history.Store, err error) (leftOut bool, _ error) {
-	if failed := store.Close(); errors.Is(failed, errLeftOut) {
-		leftOut = true
-	} else {
-		err = errors.Join(err, failed)
-	}
-	return leftOut, err
-}
-
 // historyName returns the name of the history for messages.
 func (e *env) historyName() string {
 	if !e.cfg.Elasticsearch.Enabled() {
@@ -191,7 +181,7 @@ type clusterStore struct {
 func (c *clusterStore) Close() error { return c.close() }
 
 // cluster opens the history in the cluster of the settings. If runs were stored or removed, Close also marks the
-// changes for Kibana. Close fails with errLeftOut if these could not be marked.
+// changes for Kibana.
 func (e *env) cluster(ctx context.Context) (*clusterStore, error) {
 	client, _, err := e.connect(ctx)
 	if err != nil {
@@ -216,8 +206,8 @@ func (e *env) markNews(ctx context.Context, store *elastic.Store) error {
 	case errors.Is(err, history.ErrNoIndex):
 		return nil // there is no index yet, because every run was refused
 	case err != nil:
-		e.log.Warn(fmt.Sprintf("runs are stored, but changes are not marked for Kibana; fio2es trend --mark does that: %v", err))
-		return errLeftOut
+		e.leaveOut(fmt.Sprintf("runs are stored, but changes are not marked for Kibana; fio2es trend --mark does that: %v", err))
+		return nil
 	}
 	e.log.Debug("marked changes", "changes", m.Changes, "runs", m.Runs, "updated", m.Updated)
 	return nil

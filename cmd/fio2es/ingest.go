@@ -137,7 +137,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 			if err := g.printNews(&ingest.Result{}, known, time.Since(began)); err != nil {
 				return err
 			}
-			return g.endNight(ctx, night, nil, false)
+			return g.endNight(ctx, night, nil)
 		}
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
@@ -163,14 +163,11 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 	if g.dryRun {
 		return g.plan(ctx, opt, archive, runs, g.restore)
 	}
-	unmarked := false
 	read := func(runs []*cbt.Run) (ingest.Result, error) {
-		result, some, err := g.store(ctx, runs, ingest.Options{
+		return g.store(ctx, runs, ingest.Options{
 			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: progressOf(g.progress, runs),
 			Skipped: night.Skipped,
 		})
-		unmarked = unmarked || some
-		return result, err
 	}
 	result, known, err := night.Ingest(ctx, runs, g.verify, read)
 	if err != nil {
@@ -181,35 +178,35 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 		return err
 	}
 	for _, name := range night.Wrong {
-		g.log.Warn(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
+		g.leaveOut(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
 	}
-	return g.endNight(ctx, night, runs, unmarked || len(night.Wrong) > 0)
+	return g.endNight(ctx, night, runs)
 }
 
-// store stores runs in the history in the settings, or in a file. unmarked reports that changes could not be marked.
-func (g *ingestCall) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, unmarked bool, err error) {
+// store stores runs in the history in the settings, or in a file.
+func (g *ingestCall) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, err error) {
 	if g.output != "" {
 		err = g.toFile(g.output, func(to ingest.Target) (err error) {
 			result, err = ingest.Runs(ctx, to, runs, options)
 			return err
 		})
-		return result, false, err
+		return result, err
 	}
 	rules, err := g.rules()
 	if err != nil || len(runs) == 0 {
-		return result, false, err
+		return result, err
 	}
 	to, err := g.target(ctx, rules)
 	if err != nil {
-		return result, false, err
+		return result, err
 	}
 	result, err = ingest.Runs(ctx, to, runs, options)
-	unmarked, err = closed(to.Store, err)
+	err = errors.Join(err, to.Store.Close())
 	if errors.Is(err, context.Canceled) {
 		g.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
 			len(result.Stored), unit.Plural(len(runs), "run")))
 	}
-	return result, unmarked, err
+	return result, err
 }
 
 // toFile writes the documents that write stores into its target to a file, as NDJSON.
@@ -328,9 +325,8 @@ func (e *env) memory() string {
 	return ""
 }
 
-// endNight remembers the ingest. all are the runs of an ingest that read files. leftOut reports whether anything but damage
-// was left out.
-func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, leftOut bool) error {
+// endNight remembers the ingest. all are the runs of an ingest that read files.
+func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run) error {
 	if night.Remembers() && all != nil {
 		memory, err := sqlite.Open(ctx, g.memory())
 		if err == nil {
@@ -340,7 +336,8 @@ func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*
 			g.log.Info(fmt.Sprintf("note: remember what was read: %v; the next ingest reads all files again", err))
 		}
 	}
-	return leftOutIf(nil, leftOut || night.Damage() > 0)
+	g.leftOut = g.leftOut || night.Damage() > 0
+	return nil
 }
 
 // progressOf returns a function that shows how many runs are done, and their share by the size of their files.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -78,8 +77,7 @@ type methodsCall struct {
 	bins           methods.LogBins
 	percentiles    []mapping.Percentile
 
-	isRead  bool // the run was read before, and its messages were said
-	leftOut bool
+	isRead bool // the run was read before, and its messages were said
 }
 
 func (m *methodsCall) check(args []string) error {
@@ -155,7 +153,7 @@ func (m *methodsCall) compare(ctx context.Context, args []string) error {
 	if err == nil {
 		err = m.write(rows, title)
 	}
-	return leftOutIf(err, m.leftOut)
+	return err
 }
 
 // reading is a run that was read.
@@ -193,8 +191,8 @@ func (m *methodsCall) read(ctx context.Context, args []string, source plan.Sourc
 		hasNotes: m.isRead, hasWarnings: m.isRead && source == plan.FromHist,
 	})
 	m.isRead = true
-	if errors.Is(err, errLeftOut) && isDone {
-		m.leftOut, err = true, nil
+	if err == nil && !isDone {
+		err = errLeftOut
 	}
 	return err
 }

@@ -121,7 +121,7 @@ func (e *env) isNoInput(name string) error {
 }
 
 // writeOutput passes stdout to write if name is empty or "-". Otherwise the output replaces the file. If write
-// fails, the old file stays, unless the error only says that something was left out.
+// fails, the old file stays.
 func (e *env) writeOutput(name string, write func(io.Writer) error) error {
 	if name == "" || name == "-" {
 		return write(e.stdout)
@@ -134,11 +134,7 @@ func (e *env) writeOutput(name string, write func(io.Writer) error) error {
 		return err
 	}
 	err = write(f)
-	failed := err
-	if errors.Is(err, errLeftOut) || errors.As(err, new(partialError)) {
-		failed = nil
-	}
-	return errors.Join(err, f.close(failed))
+	return errors.Join(err, f.close(err))
 }
 
 // formatJUnit is the format of a test report, which commands that check something write instead of their table.

@@ -44,13 +44,16 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 	if err := t.End(); err != nil {
 		return err
 	}
-	leftOut := len(archive.Problems) > 0
+	e.leftOut = len(archive.Problems) > 0
 	for _, r := range runs {
-		lost, err := e.printPlan(ctx, opt, r)
-		if err != nil {
-			return err
+		for stage, err := range pipeline.Stages(ctx, r, opt, true) {
+			if err == nil {
+				err = e.printStage(opt, r, stage)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		leftOut = leftOut || lost
 	}
 	for _, s := range archive.Skipped {
 		term.Line(e.stdout, "skipped: %s: %s", s.Path, s.Reason)
@@ -61,26 +64,11 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 	if n := len(archive.Runs) - len(runs); n > 0 {
 		fmt.Fprintf(e.stdout, "not picked: %s\n", unit.Plural(n, "run"))
 	}
-	return leftOutIf(nil, leftOut)
+	return nil
 }
 
-// printPlan prints from which files a run would be read and when its jobs ran. leftOut reports whether something
-// would be left out.
-func (e *env) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (leftOut bool, err error) {
-	for stage, err := range pipeline.Stages(ctx, r, opt, true) {
-		lost := false
-		if err == nil {
-			lost, err = e.printStage(opt, r, stage)
-		}
-		if leftOut = leftOut || lost; err != nil {
-			return leftOut, err
-		}
-	}
-	return leftOut, nil
-}
-
-// printStage prints the plan of a run.
-func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage) (leftOut bool, err error) {
+// printStage prints from which files a run would be read and when its jobs ran.
+func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage) error {
 	res := stage.Planned()
 	p := res.Plan
 	if p == nil {
@@ -106,10 +94,11 @@ func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage
 	t := table.NewNarrow(e.stdout, table.Text, jobColumns(p.Start), cut, drop)
 	for _, j := range p.Jobs {
 		if err := t.Write(j); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return len(res.Skipped) > 0, t.End()
+	e.leftOut = e.leftOut || len(res.Skipped) > 0
+	return t.End()
 }
 
 // foundRun is a run that was found, and what the history has of it.

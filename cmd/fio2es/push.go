@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -84,11 +85,10 @@ func (p *pushCall) push(ctx context.Context, among history.RunFilter, selectors 
 		return err
 	}
 	defer from.Close()
-	skipped := false
 	if len(selectors) > 0 {
 		var runs []*mapping.Run
 		among.Light = true
-		if runs, skipped, err = p.selectRuns(ctx, from, among, selectors); err != nil {
+		if runs, err = p.selectRuns(ctx, from, among, selectors); err != nil {
 			return err
 		}
 		among = history.RunFilter{Where: query.OneOf(runs)}
@@ -97,7 +97,7 @@ func (p *pushCall) push(ctx context.Context, among history.RunFilter, selectors 
 		Filter: among, Restore: p.restore, Log: p.log,
 		Progress: func(n int, name string) { p.progress.Show("run %d: %s", n, name) },
 	}
-	pushed, leftOut := ingest.Pushed{}, false
+	var pushed ingest.Pushed
 	if p.output != "" {
 		err = p.toFile(p.output, func(to ingest.Target) (err error) {
 			pushed, err = ingest.Push(ctx, from, to, opt)
@@ -109,15 +109,16 @@ func (p *pushCall) push(ctx context.Context, among history.RunFilter, selectors 
 			return err
 		}
 		pushed, err = ingest.Push(ctx, from, to, opt)
-		leftOut, err = closed(to.Store, err)
+		err = errors.Join(err, to.Store.Close())
 	}
 	if err != nil {
 		return err
 	}
 	p.progress.Clear()
+	p.leftOut = p.leftOut || pushed.LeftOut
 	fmt.Fprintf(p.stderr, "%s with %s pushed; %s there already\n",
 		unit.Plural(pushed.Runs, "run"), unit.Plural(pushed.Documents, "document"), unit.Count(int64(pushed.Unchanged)))
-	return leftOutIf(nil, leftOut || skipped || pushed.LeftOut)
+	return nil
 }
 
 // source opens the history to copy from: with --into the one in the settings, otherwise the embedded one.

@@ -50,8 +50,6 @@ type runReader struct {
 	skips     bool // an error of one run does not end the answers for the others
 
 	store    history.Store // nil until it is needed
-	leftOut  bool          // something is missing, and stderr says what
-	skipped  []error       // errors of single runs
 	answered bool          // there is an answer for a run
 	hasNoted bool          // see prepare
 }
@@ -183,8 +181,7 @@ func (r *runReader) chooseStored(ctx context.Context, among history.RunFilter, a
 		}
 		return nil, err
 	}
-	runs, skipped, err := r.selectRuns(ctx, r.store, among, selectors)
-	r.leftOut = r.leftOut || skipped
+	runs, err := r.selectRuns(ctx, r.store, among, selectors)
 	if errors.Is(err, history.ErrNotFound) && isID {
 		err = fmt.Errorf("neither a path nor a run: %w", err)
 	}
@@ -306,7 +303,7 @@ func (r *runReader) eachRun(ctx context.Context, inputs []input, do func(run *qu
 			Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
 		})
 		if files != nil {
-			r.leftOut = r.logProblems(files.Archive) || r.leftOut
+			r.logProblems(files.Archive)
 		}
 		if err == nil {
 			var run *query.Run
@@ -356,27 +353,23 @@ func (r *runReader) prepare(run *query.Run) (_ *query.Run, err error) {
 	return run, err
 }
 
-// end closes the history. It returns err, the error of the reading, with the errors of single runs, or errLeftOut.
+// end closes the history. It returns err, the error of the reading. If there is no answer, it is with the errors of single
+// runs.
 func (r *runReader) end(err error) error {
 	if r.store != nil {
 		r.store.Close()
 	}
-	if len(r.skipped) > 0 {
-		all := errors.Join(append(r.skipped, err)...)
-		if r.answered && err == nil {
-			all = partialError{all}
-		}
-		err = all
+	if len(r.skipped) > 0 && !r.answered {
+		err, r.skipped = errors.Join(append(r.skipped, err)...), nil
 	}
-	return leftOutIf(err, r.leftOut)
+	return err
 }
 
 // logRun writes the messages of a run that has been read to stderr.
 func (r *runReader) logRun(run *query.Run) {
 	r.progress.Clear()
 	for _, text := range run.Warnings {
-		r.log.Warn(text)
-		r.leftOut = true
+		r.leaveOut(text)
 	}
 	for _, text := range run.Notes {
 		r.log.Info("note: " + text)
@@ -423,32 +416,29 @@ func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, e
 	return text, selectors, err
 }
 
-// selectRuns finds the runs that a filter selects and selectors name. It skips runs that cannot be read, with a
-// warning; skipped reports that.
+// selectRuns finds the runs that a filter selects and selectors name. It leaves out runs that cannot be read.
 func (e *env) selectRuns(
 	ctx context.Context, store history.Store, among history.RunFilter, selectors []*query.Selector,
-) (runs []*mapping.Run, skipped bool, err error) {
+) ([]*mapping.Run, error) {
 	chosen, err := query.Choose(ctx, store, among, selectors...)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	for _, err := range chosen.Skipped {
-		e.log.Warn(err.Error())
+		e.leaveOut(err.Error())
 	}
 	for _, text := range chosen.Notes {
 		e.log.Info("note: " + text)
 	}
-	return chosen.Runs, len(chosen.Skipped) > 0, nil
+	return chosen.Runs, nil
 }
 
-// logProblems reports files that cannot be read and files that belong to no run. leftOut reports whether there are
-// files that cannot be read.
-func (e *env) logProblems(archive *pipeline.Archive) (leftOut bool) {
+// logProblems reports files that cannot be read, which are left out, and files that belong to no run.
+func (e *env) logProblems(archive *pipeline.Archive) {
 	for _, p := range archive.Problems {
-		e.log.Warn(p.Error())
+		e.leaveOut(p.Error())
 	}
 	e.logLeft(archive)
-	return len(archive.Problems) > 0
 }
 
 // logLeft reports files that belong to no run.

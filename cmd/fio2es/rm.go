@@ -121,15 +121,13 @@ func (r *rmCall) removeFiles(ctx context.Context, choice tidy.Choice) error {
 	return r.chosen(ctx, choice, false, func(store history.Store, chosen *query.Chosen) error {
 		var folders []string
 		var bytes int64
-		leftOut := false
 		for _, run := range chosen.Runs {
 			folder, ok := r.folders().Stored(run.Run.Archive)
 			if !ok || slices.Contains(folders, folder) { // the stages of an execution share one
 				continue
 			}
 			if err := checkStored(ctx, r.env, store, run.Run.ID, folder); err != nil {
-				r.log.Warn(fmt.Sprintf("%s stays: %v", shortHome(folder), err))
-				leftOut = true
+				r.leaveOut(fmt.Sprintf("%s stays: %v", shortHome(folder), err))
 				continue
 			}
 			size := record.Size(folder)
@@ -138,11 +136,11 @@ func (r *rmCall) removeFiles(ctx context.Context, choice tidy.Choice) error {
 		}
 		if len(folders) == 0 {
 			r.log.Info("note: " + shortHome(string(r.folders())) + " has no files of these runs that can be removed")
-			return leftOutIf(nil, leftOut)
+			return nil
 		}
 		what := fmt.Sprintf("the files of %s, %s", unit.Plural(len(folders), "run"), unit.Bytes(bytes))
 		if r.dryRun {
-			return leftOutIf(nil, leftOut)
+			return nil
 		}
 		if ok, err := r.ask(ctx, "Remove "+what); err != nil || !ok {
 			return err
@@ -153,7 +151,7 @@ func (r *rmCall) removeFiles(ctx context.Context, choice tidy.Choice) error {
 			}
 		}
 		fmt.Fprintf(r.stderr, "removed %s; the runs stay in the history\n", what)
-		return leftOutIf(nil, leftOut)
+		return nil
 	})
 }
 
@@ -188,8 +186,9 @@ func checkStored(ctx context.Context, e *env, store history.Store, id, folder st
 			}
 		}
 	}
+	e.logProblems(archive)
 	stored := run.Source.Hashes()
-	if len(all) == 0 || isMissing || e.logProblems(archive) || slices.ContainsFunc(all, func(hash string) bool { return !slices.Contains(stored, hash) }) {
+	if len(all) == 0 || isMissing || len(archive.Problems) > 0 || slices.ContainsFunc(all, func(hash string) bool { return !slices.Contains(stored, hash) }) {
 		return fmt.Errorf("the history does not have all of it: store it with fio2es ingest, or remove it yourself: rm -r '%s'", filepath.ToSlash(folder))
 	}
 	return nil

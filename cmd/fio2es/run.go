@@ -164,7 +164,7 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 		}
 	}
 	err = r.runTurns(s, &all)
-	leftOut, err := closed(r.to.Store, err)
+	err = errors.Join(err, r.to.Store.Close())
 	printed := r.printFinished
 	if r.sweep.hasOptions() {
 		printed = r.sweep.print
@@ -175,7 +175,7 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	if err == nil && all.broken {
 		return errMet
 	}
-	return leftOutIf(err, leftOut || all.leftOut)
+	return err
 }
 
 // say prints notes, each once.
@@ -224,7 +224,7 @@ func (r *runCall) runTurns(s *record.Relay, all *finished) error {
 		if !r.sweep.hasOptions() || s.Stopped() {
 			return err
 		}
-		all.leftOut = true
+		r.leftOut = true
 		for _, line := range errorLines(err) {
 			r.log.Error(t.settings + ": " + line)
 		}
@@ -258,8 +258,7 @@ func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 		entry.Note, entry.Sweep = strings.TrimSpace(entry.Note+"\n"+failed.Error()), nil
 	}
 	if err := entry.CollectLogs(t.fio); err != nil {
-		r.log.Warn("a histogram log is not stored, fio's reports are: " + err.Error())
-		stored.leftOut = true
+		r.leaveOut("a histogram log is not stored, fio's reports are: " + err.Error())
 	}
 	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe
 		err = nil

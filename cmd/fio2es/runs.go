@@ -117,7 +117,7 @@ type runsCall struct {
 	columns    []table.Column[*facts.Line]
 }
 
-// list prints the runs that the filter selects. It skips a run that cannot be read, with a warning.
+// list prints the runs that the filter selects. It leaves out a run that cannot be read.
 func (l *runsCall) list(ctx context.Context) error {
 	store, err := l.openHistory(ctx)
 	if err != nil {
@@ -125,17 +125,17 @@ func (l *runsCall) list(ctx context.Context) error {
 	}
 	defer store.Close()
 	watched := query.Watch(l.filter)
-	runs, skipped, err := l.read(ctx, store, watched)
+	runs, err := l.read(ctx, store, watched)
 	if err != nil {
 		return err
 	}
-	if len(runs) == 0 && !skipped {
+	if len(runs) == 0 && !l.leftOut {
 		if err := l.printNoRuns(ctx, store, l.filter); err != nil || l.format == table.Text {
 			return err
 		}
 	}
 	if len(l.by) > 0 {
-		return leftOutIf(l.matrixCall.write(l.env, l.stdout, runs, l.meets, l.format), skipped)
+		return l.matrixCall.write(l.env, l.stdout, runs, l.meets, l.format)
 	}
 	if l.order != nil {
 		if l.order.Sort(runs, l.isReversed); l.order.Column == nil && !l.isReversed {
@@ -147,7 +147,7 @@ func (l *runsCall) list(ctx context.Context) error {
 	if l.limit > 0 {
 		runs = runs[:min(len(runs), l.limit)]
 	}
-	return leftOutIf(writeRuns(l.stdout, runs, l.columns, l.format), skipped)
+	return writeRuns(l.stdout, runs, l.columns, l.format)
 }
 
 // meets reports whether a run meets the conditions of the list.
@@ -157,7 +157,7 @@ func (l *runsCall) meets(run *mapping.Run) bool {
 }
 
 // read reads the listed runs, or more of them, because the limit applies after sorting.
-func (l *runsCall) read(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
+func (l *runsCall) read(ctx context.Context, store history.Store, watched *query.Watched) ([]*mapping.Run, error) {
 	if len(l.selectors) > 0 {
 		return l.selectRuns(ctx, store, l.filter, l.selectors)
 	}
@@ -186,20 +186,16 @@ func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
 	return r.end(err)
 }
 
-// readRuns reads the runs that a watched filter selects. It skips runs that cannot be read, with a warning; skipped
-// reports that.
-func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
-	runs, err = history.Collect(store.Runs(ctx, watched.Filter), func(err error) {
-		e.log.Warn(err.Error())
-		skipped = true
-	})
+// readRuns reads the runs that a watched filter selects. It leaves out runs that cannot be read.
+func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) ([]*mapping.Run, error) {
+	runs, err := history.Collect(store.Runs(ctx, watched.Filter), func(err error) { e.leaveOut(err.Error()) })
 	if err != nil {
-		return nil, skipped, err
+		return nil, err
 	}
 	if note := watched.Undecided(); note != "" {
 		e.log.Warn(note)
 	}
-	return runs, skipped, nil
+	return runs, nil
 }
 
 // printNoRuns says on stderr that a filter selects no run, and what the history has.

@@ -112,8 +112,7 @@ func (c *sides) stored(ctx context.Context, filter history.RunFilter) ([]*mappin
 		return nil, err
 	}
 	filter.Where = query.Both(filter.Where, limit.Where)
-	runs, skipped, err := c.readRuns(ctx, c.store, query.Watch(filter))
-	c.leftOut = c.leftOut || skipped
+	runs, err := c.readRuns(ctx, c.store, query.Watch(filter))
 	if len(c.wantedSections()) > 0 || c.flags.Lookup("by").Value.String() == bySection {
 		runs = facts.Parts(runs...)
 	}

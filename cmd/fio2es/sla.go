@@ -101,10 +101,6 @@ func (j *slaCall) judge(ctx context.Context, args []string) error {
 		err = j.checks.write(j.stdout)
 	}
 	if err == nil && j.isBroken {
-		for _, skipped := range j.skipped {
-			j.log.Error(skipped.Error())
-		}
-		j.skipped = nil
 		return errMet
 	}
 	return err

@@ -200,7 +200,7 @@ func (s *sweep) begin(ctx context.Context, store history.Store, again bool, all 
 
 // findDone finds the runs of the newest sweep with this fingerprint.
 func (s *sweep) findDone(ctx context.Context, store history.Store, mark string, all *finished) error {
-	runs, _, err := s.readRuns(ctx, store, query.Watch(history.RunFilter{Light: true, Where: where.That("the sweep", func(run *mapping.Run) bool {
+	runs, err := s.readRuns(ctx, store, query.Watch(history.RunFilter{Light: true, Where: where.That("the sweep", func(run *mapping.Run) bool {
 		return strings.HasSuffix(run.Run.Labels[labelSweep], "-"+mark)
 	})}))
 	if err != nil && !errors.Is(err, history.ErrNoIndex) {

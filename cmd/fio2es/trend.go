@@ -104,7 +104,7 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate
 	}
 	defer store.Close()
 	watched := query.Watch(history.RunFilter{Light: true, Where: q.where})
-	runs, skipped, err := e.readRuns(ctx, store, watched)
+	runs, err := e.readRuns(ctx, store, watched)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate
 		if err = e.printNoRuns(ctx, store, watched.Filter); gate.Last > 0 {
 			err = errors.Join(err, fmt.Errorf("--fail-last %d: there are no runs to check", gate.Last))
 		}
-		return leftOutIf(err, skipped)
+		return err
 	}
 	var series []*workload.Series
 	for _, w := range workload.Group(facts.Parts(runs...)) {
@@ -144,7 +144,7 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate
 	if err = c.write(e.stdout); err == nil && isMet {
 		err = errMet
 	}
-	return leftOutIf(err, skipped)
+	return err
 }
 
 // trendWriter writes series and their changes, and counts them.
@@ -213,11 +213,10 @@ func markTrend(cmd *cobra.Command, e *env) error {
 	}
 	m, err := tidy.Mark(ctx, store)
 	for _, one := range m.Skipped {
-		e.log.Warn(one.Error())
+		e.leaveOut(one.Error())
 	}
-	leftOut, err := closed(store, err)
-	if err == nil {
+	if err = errors.Join(err, store.Close()); err == nil {
 		fmt.Fprintf(e.stderr, "%s in %s; %s\n", unit.Plural(m.Changes, "change"), unit.Plural(m.Runs, "run"), unit.Plural(m.Updated, "run")+" marked differently than before")
 	}
-	return leftOutIf(err, leftOut || len(m.Skipped) > 0)
+	return err
 }

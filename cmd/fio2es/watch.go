@@ -118,7 +118,7 @@ func runToWatch(ctx context.Context, e *env, store history.Store, args []string,
 		return query.Find(ctx, store, args[0])
 	}
 	for waits := false; ; waits = true {
-		runs, _, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Light: true}))
+		runs, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Light: true}))
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil
