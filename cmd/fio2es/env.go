@@ -219,7 +219,7 @@ type usageError = query.UsageError
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
-// leaveOut warns of something that the command leaves out. It goes on, but its exit code will say so.
+// leaveOut warns of something that the command leaves out. The exit code will say so, too.
 func (e *env) leaveOut(text string) {
 	e.log.Warn(text)
 	e.leftOut = true
