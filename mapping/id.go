@@ -1,11 +1,8 @@
 package mapping
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -54,19 +51,12 @@ func (r *Run) ID() string { return r.Run.ID }
 // RunsIndex returns the name of the index of run documents.
 func RunsIndex(prefix string) string { return prefix + "-runs" }
 
-// AppendAction appends the action line of a document in a _bulk request, without the line end. The action replaces a
-// document with the same id.
-func AppendAction(dst []byte, index, id string) []byte {
-	dst = appendString(append(dst, `{"index":{"_index":`...), index)
-	dst = appendString(append(dst, `,"_id":`...), id)
+// AppendAction appends the action line of a document in a _bulk request, without the line end. The action "index" replaces a
+// document with the same id; "create" stores the document only if there is none.
+func AppendAction(dst []byte, action, index, id string) []byte {
+	dst = append(append(append(dst, `{"`...), action...), `":{"_index":`...)
+	dst = appendString(append(appendString(dst, index), `,"_id":`...), id)
 	return append(dst, "}}"...)
-}
-
-// CreateOnly changes the action line that begins a text, as AppendAction wrote it: it stores a document only if there is
-// none with its id.
-func CreateOnly(text []byte) []byte {
-	const replace, create = `{"index":`, `{"create":`
-	return append([]byte(create), bytes.TrimPrefix(text, []byte(replace))...)
 }
 
 // PendingField is true in an interval document of a version that is not current yet, because the version that it
@@ -76,17 +66,6 @@ const PendingField = "run.pending"
 
 // ShowPending is a painless script that removes the field from a document.
 const ShowPending = "ctx._source.run.remove('pending')"
-
-// MarkPending adds the field to the document that begins at b[from], as AppendJSON wrote it. It fails for any other
-// text.
-func MarkPending(b []byte, from int) ([]byte, error) {
-	const before = `"run":{` // comes before all texts that users choose
-	at := bytes.Index(b[from:], []byte(before))
-	if at < 0 {
-		return b, fmt.Errorf("mark document as pending: no %s: %w", before, ErrIdentity)
-	}
-	return slices.Insert(b, from+at+len(before), []byte(`"pending":true,`)...), nil
-}
 
 // MarkChanges is a painless script. It replaces the changes in the documents of runs. The parameter "changes" has the
 // new ones by run.id.

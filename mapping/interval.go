@@ -43,7 +43,8 @@ type Window struct {
 
 // RunRef has the fields of the run that every interval document repeats, for searches.
 type RunRef struct {
-	ID      string            `json:"id"` // of RunID
+	Pending bool              `json:"pending,omitempty"` // see [PendingField]; only in a cluster
+	ID      string            `json:"id"`                // of RunID
 	Name    string            `json:"name,omitempty"`
 	Archive string            `json:"archive,omitempty"`
 	Start   time.Time         `json:"start"`

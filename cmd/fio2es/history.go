@@ -31,7 +31,7 @@ func (e *env) openHistory(ctx context.Context) (history.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &clusterStore{elastic.New(client, elastic.Options{Prefix: e.cfg.Prefix}), func() error { client.Close(); return nil }}, nil
+	return &clusterStore{elastic.New(client, e.cfg.Prefix), func() error { client.Close(); return nil }}, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
@@ -187,7 +187,7 @@ func (e *env) cluster(ctx context.Context) (*clusterStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := elastic.New(client, elastic.Options{Prefix: e.cfg.Prefix})
+	store := elastic.New(client, e.cfg.Prefix)
 	return &clusterStore{store, func() error {
 		defer client.Close()
 		return errors.Join(e.markNews(ctx, store), store.Close())

@@ -133,7 +133,7 @@ func markExample(t *testing.T, real estest.Real, prefix string) {
 	check(t, err)
 	t.Cleanup(client.Close)
 	const before = "e87ec34a8b170942de51"
-	check(t, elastic.New(client, elastic.Options{Prefix: prefix}).Mark(t.Context(), map[string][]mapping.Change{
+	check(t, elastic.New(client, prefix).Mark(t.Context(), map[string][]mapping.Change{
 		"5be8a10059e76bb89de8": {
 			{Direction: "write", Metric: "p99", Verdict: "worse", Before: 8964.388, After: 10813.44, Percent: 20.627, BeforeRun: before, Text: "p99 of writes 10.8ms, was 8.96ms: +20.6 % (+18.2 … +23.0 %)"},
 			{Direction: "write", Metric: "iops", Verdict: "worse", Before: 2629.147, After: 184.247, Percent: -92.992, BeforeRun: before, Text: "IOPS of writes 184, was 2629: -93.0 % (-93.5 … -92.4 %)"},

@@ -91,7 +91,7 @@ func TestMarks(t *testing.T) {
 	client, err := es.New(es.Config{Addresses: []string{address}})
 	check(t, err)
 	t.Cleanup(client.Close)
-	store := elastic.New(client, elastic.Options{})
+	store := elastic.New(client, "fio")
 	latest, err := query.Find(t.Context(), store, query.Latest)
 	check(t, err)
 	check(t, store.Mark(t.Context(), map[string][]mapping.Change{latest.Run.ID: {{Metric: "p50", Verdict: "worse"}}}))

@@ -89,12 +89,6 @@ func leaves(properties any, path string, into map[string]string) map[string]stri
 func TestFullDocumentsAreMapped(t *testing.T) {
 	for _, d := range documents {
 		text := fullText(d.document)
-		if d.other == nil {
-			var err error
-			if text, err = mapping.MarkPending(text, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
 		content := decode(t, text)
 		if d.other != nil {
 			maps.Copy(content, decode(t, fullText(d.other)))

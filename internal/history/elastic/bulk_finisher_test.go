@@ -16,7 +16,7 @@ import (
 
 // TestVerify: documents that vanish after the cluster confirmed them make Finish fail, and the version before stays.
 func TestVerify(t *testing.T) {
-	inBubble(t, elastic.Options{}, func(w *world) {
+	inBubble(t, func(w *world) {
 		docs := historytest.Intervals("a", "1", 5)
 		w.put(docs...)
 		w.finish("a", "1")
@@ -44,7 +44,7 @@ func TestVerify(t *testing.T) {
 
 // TestFinishHeals: requests of Finish are retried, too.
 func TestFinishHeals(t *testing.T) {
-	inBubble(t, elastic.Options{}, func(w *world) {
+	inBubble(t, func(w *world) {
 		w.put(historytest.Intervals("a", "1", 5)...)
 		w.finish("a", "1")
 		for _, on := range []string{"_refresh", "_count", "_delete_by_query"} {
@@ -68,7 +68,8 @@ func TestFinishHeals(t *testing.T) {
 
 // TestManyRuns: several goroutines store one run each at the same time.
 func TestManyRuns(t *testing.T) {
-	inBubble(t, elastic.Options{BodyBytes: 40_000, InFlight: 3}, func(w *world) {
+	inBubble(t, func(w *world) {
+		w.Bulk(40_000, 3)
 		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: 5}, estest.Fault{Kind: estest.ItemsUnavailable, Every: 3, Times: 5})
 		var all sync.WaitGroup
 		var docs []*mapping.Interval

@@ -37,7 +37,7 @@ func TestRealElasticsearch(t *testing.T) {
 	}
 	first := historytest.Interval("a", "1", 0)
 	index, runs := first.Index(prefix), mapping.RunsIndex(prefix)
-	s := elastic.New(client, elastic.Options{Prefix: prefix})
+	s := elastic.New(client, prefix)
 	if err := s.Put(t.Context(), []*mapping.Interval{first}); !errors.Is(err, elastic.ErrNoTemplate) {
 		t.Errorf("without templates: %v", err)
 	}
@@ -100,20 +100,13 @@ func TestRealElasticsearch(t *testing.T) {
 	if n, err := counted(t.Context(), client, es.Term("run.ingest", "1"), index); len(n) != 0 || err != nil {
 		t.Errorf("%v documents of the first version are left, %v", n, err)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
 	// With a full disk and no waiting, the error comes at once.
 	config.GiveUpAfter = -1
 	hasty := newClient(t, config)
 	defer hasty.Close()
-	s = elastic.New(hasty, elastic.Options{Prefix: prefix})
+	s = elastic.New(hasty, prefix)
 	do(http.MethodPut, map[string]any{"index.blocks.read_only_allow_delete": true}, index, "_settings")
-	err = errors.Join(s.Put(t.Context(), historytest.Intervals("b", "1", 10)), s.Finish(t.Context(), historytest.NewRun("b", "1")))
-	if !errors.Is(err, es.ErrDiskFull) {
+	if err := errors.Join(s.Put(t.Context(), historytest.Intervals("b", "1", 10)), s.Flush(t.Context())); !errors.Is(err, es.ErrDiskFull) {
 		t.Errorf("flood stage: %v", err)
-	}
-	if err := s.Close(); err == nil {
-		t.Error("close says that nothing was lost")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
@@ -21,23 +20,22 @@ func TestRejected(t *testing.T) {
 		"run document":      {func(_, id string) bool { return id == historytest.NewRun("a", "1").ID() }, "failed to parse"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, elastic.Options{}, func(w *world) {
+			inBubble(t, func(w *world) {
 				w.server.Refuse = func(index, id string, _ []byte) string {
 					if c.refuse(index, id) {
 						return "failed to parse field [latency.histogram] of type [histogram] <&> in document with id '" + id + "'"
 					}
 					return ""
 				}
-				w.put(docs...)
-				w.put(other...)
-				err := w.Finish(w.t.Context(), historytest.NewRun("a", "1"))
+				err := w.stores("a", "1", docs...)
 				if !errors.Is(err, history.ErrRejected) || !strings.Contains(err.Error(), "failed to parse") || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("finish: %v", err)
+					t.Error(err)
 				}
 				if n := len(w.server.Documents("fio-runs")); n != 0 {
 					t.Error("the run's document is there")
 				}
-				w.finish("b", "1") // other runs can be finished
+				w.put(other...)
+				w.finish("b", "1") // other runs can be stored
 			})
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
 )
 
 // TestResult: how three documents of a request are sorted.
@@ -17,40 +18,41 @@ func TestResult(t *testing.T) {
 	nothing := []es.Error{unknown, unknown, unknown}
 	three := []*document{{}, {}, {}}
 	for name, c := range map[string]struct {
-		items                  []es.Error
-		err                    error
-		stored, again, refused int
-		tooLarge, isFatal      bool
+		items         []es.Error
+		err           error
+		stored, again int
+		tooLarge      bool
+		refused, ends bool // a document, or all of them
 	}{
 		"all stored":     {items: []es.Error{ok, ok, ok}, stored: 3},
-		"some refused":   {items: []es.Error{ok, wrong, ok}, stored: 2, refused: 1},
+		"some refused":   {items: []es.Error{ok, wrong, ok}, stored: 2, refused: true},
 		"overload":       {items: []es.Error{ok, busy, busy}, stored: 1, again: 2},
 		"full disk":      {items: []es.Error{full, full, full}, again: 3},
 		"broken shard":   {items: []es.Error{ok, broken, ok}, stored: 2, again: 1},
-		"block":          {items: []es.Error{ok, blocked, ok}, stored: 2, isFatal: true},
+		"block":          {items: []es.Error{ok, blocked, ok}, stored: 2, ends: true},
 		"missing":        {items: []es.Error{ok, unknown, ok}, err: errBulkAnswer, stored: 2, again: 1},
 		"lost":           {items: nothing, err: es.ErrTimeout, again: 3},
 		"request, busy":  {items: nothing, err: &es.Error{Status: 429, Type: es.RejectedType}, again: 3},
 		"request, large": {items: nothing, err: &es.Error{Status: 413}, again: 3, tooLarge: true},
-		"one, large":     {items: nothing[:1], err: &es.Error{Status: 413}, refused: 1},
-		"bad request":    {items: nothing, err: &es.Error{Status: 400, Type: "action_request_validation_exception"}, again: 3, isFatal: true},
+		"one, large":     {items: nothing[:1], err: &es.Error{Status: 413}, again: 1, refused: true},
+		"bad request":    {items: nothing, err: &es.Error{Status: 400, Type: "action_request_validation_exception"}, again: 3, ends: true},
 		"there already":  {items: []es.Error{ok, {Status: 409, Type: "version_conflict_engine_exception"}, ok}, stored: 3},
-		"no access":      {items: nothing, err: &es.Error{Status: 401}, again: 3, isFatal: true},
-		"other":          {items: nothing, err: &es.Error{Status: 405}, again: 3, isFatal: true},
+		"no access":      {items: nothing, err: &es.Error{Status: 401}, again: 3, ends: true},
+		"other":          {items: nothing, err: &es.Error{Status: 405}, again: 3, ends: true},
 	} {
 		r := newResult(three[:len(c.items)], slices.Clone(c.items), c.err)
-		if len(r.stored) != c.stored || len(r.again) != c.again || len(r.rejected) != c.refused ||
-			r.tooLarge != c.tooLarge || (r.fatal != nil) != c.isFatal {
+		if len(r.stored) != c.stored || len(r.again) != c.again || errors.Is(r.err, history.ErrRejected) != c.refused ||
+			r.tooLarge != c.tooLarge || (r.err != nil) != (c.refused || c.ends) {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if c.again > 0 && r.cause == nil && !c.isFatal {
+		if c.again > 0 && r.cause == nil && !c.ends {
 			t.Errorf("%s: no cause", name)
 		}
 	}
-	if r := newResult([]*document{{broken: 4}}, []es.Error{broken}, nil); len(r.rejected) != 1 {
+	if r := newResult([]*document{{broken: 4}}, []es.Error{broken}, nil); !errors.Is(r.err, history.ErrRejected) {
 		t.Errorf("broken for the fifth time: %+v", r)
 	}
-	if r := newResult([]*document{{}}, nothing[:1], &es.Error{Status: 403, Type: "security_exception"}); !errors.Is(r.fatal, ErrPrivileges) {
-		t.Errorf("no privilege: %v", r.fatal)
+	if r := newResult([]*document{{}}, nothing[:1], &es.Error{Status: 403, Type: "security_exception"}); !errors.Is(r.err, ErrPrivileges) {
+		t.Errorf("no privilege: %v", r.err)
 	}
 }

@@ -27,18 +27,13 @@ func TestFailAtOnce(t *testing.T) {
 		"forbidden":    {estest.Fault{Kind: estest.Forbidden}, elastic.ErrPrivileges},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, elastic.Options{}, func(w *world) {
+			inBubble(t, func(w *world) {
 				c.fault.Times = -1
 				w.server.Script(c.fault)
-				w.put(historytest.Intervals("a", "1", 20)...)
-				if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, c.want) {
-					t.Errorf("finish: %v", err)
-				}
-				if err := w.Put(w.t.Context(), historytest.Intervals("b", "1", 20)); !errors.Is(err, c.want) {
-					t.Errorf("put: %v", err)
-				}
-				if err := w.Close(); err == nil {
-					t.Error("close says that nothing was lost")
+				for range 2 {
+					if err := w.stores("a", "1", historytest.Intervals("a", "1", 20)...); !errors.Is(err, c.want) {
+						t.Error(err)
+					}
 				}
 				if n := w.server.Requests("_bulk"); n != 1 {
 					t.Errorf("sent %d times", n)
@@ -66,13 +61,12 @@ func TestWaiting(t *testing.T) {
 				}
 				reports = append(reports, w)
 			}}
-			inBubbleOf(t, c, elastic.Options{}, func(w *world) {
+			inBubbleOf(t, c, func(w *world) {
 				w.server.Script(estest.Fault{Kind: kind, Times: -1})
 				start = time.Now()
-				w.put(historytest.Interval("a", "1", 1))
-				err := w.Finish(w.t.Context(), historytest.NewRun("a", "1"))
+				err := w.stores("a", "1", historytest.Intervals("a", "1", 1)...)
 				if !errors.Is(err, es.ErrGaveUp) || !strings.Contains(err.Error(), cause) {
-					t.Errorf("finish: %v", err)
+					t.Error(err)
 				}
 				if took := time.Since(start); took < 4*time.Minute || took > 5*time.Minute+2*time.Second {
 					t.Errorf("after %v", took)
@@ -98,7 +92,7 @@ func TestWaiting(t *testing.T) {
 // TestWaitsForDisk: documents that a full disk refuses are sent again when there is space, within the time of the
 // setting.
 func TestWaitsForDisk(t *testing.T) {
-	inBubbleOf(t, es.Config{GiveUpAfter: time.Hour}, elastic.Options{}, func(w *world) {
+	inBubbleOf(t, es.Config{GiveUpAfter: time.Hour}, func(w *world) {
 		w.server.Script(estest.Fault{Kind: estest.ItemsFlood, Every: 4, Times: -1})
 		docs := historytest.Intervals("a", "1", 20)
 		time.AfterFunc(50*time.Minute, w.server.Heal)
@@ -106,11 +100,10 @@ func TestWaitsForDisk(t *testing.T) {
 		w.finish("a", "1")
 		w.hasExactly(docs)
 	})
-	inBubbleOf(t, es.Config{GiveUpAfter: -1}, elastic.Options{}, func(w *world) {
+	inBubbleOf(t, es.Config{GiveUpAfter: -1}, func(w *world) {
 		w.server.Script(estest.Fault{Kind: estest.ItemsFlood, Times: -1})
-		w.put(historytest.Interval("a", "1", 1))
 		start := time.Now()
-		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, es.ErrDiskFull) || time.Since(start) > 2*time.Second {
+		if err := w.stores("a", "1", historytest.Intervals("a", "1", 1)...); !errors.Is(err, es.ErrDiskFull) || time.Since(start) > 2*time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})
@@ -120,7 +113,7 @@ func TestWaitsForDisk(t *testing.T) {
 func TestWaitsAtStart(t *testing.T) {
 	var reports []es.Wait
 	c := es.Config{Waiting: func(w es.Wait) { reports = append(reports, w) }}
-	inBubbleOf(t, c, elastic.Options{}, func(w *world) {
+	inBubbleOf(t, c, func(w *world) {
 		w.server.Script(estest.Fault{On: "fio-*", Kind: estest.Restart, Wait: 4 * time.Minute})
 		w.put(historytest.Interval("a", "1", 1))
 		w.finish("a", "1")
@@ -131,29 +124,28 @@ func TestWaitsAtStart(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	inBubble(t, elastic.Options{}, func(w *world) {
+	inBubble(t, func(w *world) {
+		w.Bulk(3000, 1) // so that a request waits for another one
 		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: -1})
-		w.put(historytest.Interval("a", "1", 1))
 		ctx, cancel := context.WithTimeout(w.t.Context(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
-		if err := w.Finish(ctx, historytest.NewRun("a", "1")); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 3*time.Second {
-			t.Errorf("after %v: %v", time.Since(start), err)
+		if err := w.Put(ctx, historytest.Intervals("a", "1", 10)); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 3*time.Second {
+			t.Errorf("put, after %v: %v", time.Since(start), err)
 		}
-		if err := w.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("flush: %v", err)
+		if err := w.Finish(ctx, historytest.NewRun("a", "1")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("finish: %v", err)
 		}
-		if err := w.Close(); err == nil || !strings.Contains(err.Error(), "1 documents were not stored") || time.Since(start) != 3*time.Second {
-			t.Errorf("close after %v: %v", time.Since(start), err)
-		}
-		if err := w.Put(w.t.Context(), historytest.Intervals("a", "1", 1)); !errors.Is(err, elastic.ErrClosed) {
-			t.Errorf("put after close: %v", err)
-		}
+		w.server.Heal()
+		docs := historytest.Intervals("a", "1", 10) // the same store continues
+		w.put(docs...)
+		w.finish("a", "1")
+		w.hasExactly(docs)
 	})
 }
 
 func TestRetryAfter(t *testing.T) {
-	inBubble(t, elastic.Options{}, func(w *world) {
+	inBubble(t, func(w *world) {
 		w.server.Script(estest.Fault{Kind: estest.Rejected, RetryAfter: "45"})
 		start := time.Now()
 		w.put(historytest.Interval("a", "1", 1))

@@ -13,28 +13,27 @@ import (
 func TestNotSetUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(*estest.Server)
-		options elastic.Options
 		want    error
 	}{
-		"ready":           {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version }, elastic.Options{}, nil},
-		"missing":         {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, elastic.Options{}, elastic.ErrNoTemplate},
-		"none":            {func(s *estest.Server) { clear(s.Templates) }, elastic.Options{}, elastic.ErrNoTemplate},
-		"not ours":        {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, elastic.Options{}, elastic.ErrNoTemplate},
-		"too old":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, elastic.Options{}, elastic.ErrNoTemplate},
-		"newer":           {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, elastic.Options{}, nil},
-		"alias":           {func(s *estest.Server) { s.Alias = "fio-latency.cluster-2026.11" }, elastic.Options{}, elastic.ErrAlias},
-		"alias of runs":   {func(s *estest.Server) { s.Alias = "fio-runs" }, elastic.Options{}, elastic.ErrAlias},
-		"other alias":     {func(s *estest.Server) { s.Alias = "logs" }, elastic.Options{}, nil},
-		"index first":     {func(s *estest.Server) { s.Mapped = "long" }, elastic.Options{}, elastic.ErrMapping},
-		"documents first": {func(s *estest.Server) { s.Mapped = "object" }, elastic.Options{}, elastic.ErrMapping},
+		"ready":           {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version }, nil},
+		"missing":         {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, elastic.ErrNoTemplate},
+		"none":            {func(s *estest.Server) { clear(s.Templates) }, elastic.ErrNoTemplate},
+		"not ours":        {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, elastic.ErrNoTemplate},
+		"too old":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, elastic.ErrNoTemplate},
+		"newer":           {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, nil},
+		"alias":           {func(s *estest.Server) { s.Alias = "fio-latency.cluster-2026.11" }, elastic.ErrAlias},
+		"alias of runs":   {func(s *estest.Server) { s.Alias = "fio-runs" }, elastic.ErrAlias},
+		"other alias":     {func(s *estest.Server) { s.Alias = "logs" }, nil},
+		"index first":     {func(s *estest.Server) { s.Mapped = "long" }, elastic.ErrMapping},
+		"documents first": {func(s *estest.Server) { s.Mapped = "object" }, elastic.ErrMapping},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, c.options, func(w *world) {
+			inBubble(t, func(w *world) {
 				docs := historytest.Intervals("a", "1", 2)
 				if c.want == elastic.ErrMapping { // this error needs an existing index
 					w.put(docs...)
 					w.finish("a", "1")
-					w.Store = elastic.New(w.client, c.options)
+					w.Store = elastic.New(w.client, "fio")
 					defer w.Close()
 				}
 				c.prepare(w.server)

@@ -28,13 +28,13 @@ type world struct {
 
 // inBubble runs a test in a synctest bubble, where waiting takes no time. synctest fails the test if a goroutine has
 // not ended.
-func inBubble(t *testing.T, o elastic.Options, test func(w *world)) {
+func inBubble(t *testing.T, test func(w *world)) {
 	t.Helper()
-	inBubbleOf(t, es.Config{}, o, test)
+	inBubbleOf(t, es.Config{}, test)
 }
 
 // inBubbleOf is like inBubble, with these settings of the client.
-func inBubbleOf(t *testing.T, c es.Config, o elastic.Options, test func(w *world)) {
+func inBubbleOf(t *testing.T, c es.Config, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, server: estest.New(templates.Names("fio")...)}
@@ -43,7 +43,7 @@ func inBubbleOf(t *testing.T, c es.Config, o elastic.Options, test func(w *world
 		c.Dial, c.Timeout = dial, 30*time.Second
 		w.client = newClient(t, c)
 		defer w.client.Close()
-		w.Store = elastic.New(w.client, o)
+		w.Store = elastic.New(w.client, "fio")
 		defer w.Close()
 		test(w)
 	})
@@ -102,6 +102,14 @@ func (w *world) put(docs ...*mapping.Interval) {
 	if err := w.Put(w.t.Context(), docs); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// stores puts documents and, if that succeeds, finishes their run.
+func (w *world) stores(name, ingest string, docs ...*mapping.Interval) error {
+	if err := w.Put(w.t.Context(), docs); err != nil {
+		return err
+	}
+	return w.Finish(w.t.Context(), historytest.NewRun(name, ingest))
 }
 
 func (w *world) finish(name, ingest string) {

@@ -4,20 +4,19 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 func TestStoreAndReplace(t *testing.T) {
-	inBubble(t, elastic.Options{}, func(w *world) {
+	inBubble(t, func(w *world) {
 		docs := historytest.Intervals("a", "1", 50)
 		w.put(docs[:30]...)
 		w.put()
 		w.put(docs[30:]...)
 		w.finish("a", "1")
 		w.hasExactly(docs)
-		if n := w.server.Requests("_bulk"); n != 1 {
+		if n := w.server.Requests("_bulk"); n != 2 {
 			t.Errorf("%d requests", n)
 		}
 		// A version that replaces it has fewer documents, and one of another level.
@@ -36,7 +35,7 @@ func TestStoreAndReplace(t *testing.T) {
 
 // TestParts: each part of a split document counts as a document.
 func TestParts(t *testing.T) {
-	inBubble(t, elastic.Options{}, func(w *world) {
+	inBubble(t, func(w *world) {
 		d := historytest.Interval("a", "1", 0)
 		d.Latency.Bins.Counts[0] = 5 << 31
 		d.DocCount = d.Latency.Bins.Total()
@@ -49,7 +48,7 @@ func TestParts(t *testing.T) {
 
 // TestWrong: documents that do not pass their check are refused.
 func TestWrong(t *testing.T) {
-	inBubble(t, elastic.Options{}, func(w *world) {
+	inBubble(t, func(w *world) {
 		docs := historytest.Intervals("a", "1", 3)
 		docs[2].DocCount++
 		if err := w.Put(w.t.Context(), docs); !errors.Is(err, mapping.ErrDocCount) {

@@ -28,11 +28,8 @@ func TestCheckPending(t *testing.T) {
 	}
 	var body strings.Builder
 	for _, d := range docs[:3] {
-		text, err := mapping.MarkPending(d.AppendJSON(nil), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body.WriteString(string(mapping.AppendAction(nil, d.Index("fio"), d.ID())) + "\n" + string(text) + "\n")
+		d.Run.Pending = true
+		body.WriteString(string(mapping.AppendAction(nil, "index", d.Index("fio"), d.ID())) + "\n" + string(d.AppendJSON(nil)) + "\n")
 	}
 	if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body.String()); err != nil {
 		t.Fatal(err)
@@ -101,7 +98,7 @@ func TestCheckDamagedInElasticsearch(t *testing.T) {
 	var body strings.Builder
 	for _, d := range docs[3:5] {
 		text := strings.Replace(string(d.AppendJSON(nil)), `"completed":`, `"completed":"many","was":`, 1)
-		body.WriteString(string(mapping.AppendAction(nil, d.Index("fio"), d.ID())) + "\n" + text + "\n")
+		body.WriteString(string(mapping.AppendAction(nil, "index", d.Index("fio"), d.ID())) + "\n" + text + "\n")
 	}
 	if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body.String()); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func asking(t *testing.T, answers ...string) (*elastic.Store, *[]string) {
 	t.Cleanup(server.Close)
 	client := newClient(t, es.Config{Addresses: []string{server.URL}, NoGzip: true, Pause: time.Millisecond})
 	t.Cleanup(client.Close)
-	return elastic.New(client, elastic.Options{}), &asked
+	return elastic.New(client, "fio"), &asked
 }
 
 // TestCountPages: all pages count, and Count counts documents instead of requests.

@@ -34,7 +34,7 @@ func TestDamagedRunInElasticsearch(t *testing.T) {
 func TestNoSource(t *testing.T) {
 	server := newRecorded(t)
 	server.status, server.body = 200, `{"pit_id":"p","timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1},"hits":[{"_id":"x","sort":["x"]}]}}`
-	e := elastic.New(server.Client, elastic.Options{})
+	e := elastic.New(server.Client, "fio")
 	_, run := e.Run(t.Context(), "x")
 	_, holding := e.Holding(t.Context(), []string{"x"}, nil)
 	_, versions := e.Versions(t.Context(), []string{"x"})

@@ -332,7 +332,7 @@ func TestElasticInterrupted(t *testing.T) {
 	} {
 		for last, done := 0, false; !done; last++ {
 			e, f := filled(t, 10_000, first)
-			if err := e.Put(t.Context(), second); err != nil {
+			if err := errors.Join(e.Put(t.Context(), second), e.Flush(t.Context())); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -551,7 +551,7 @@ func TestElasticRecorded(t *testing.T) {
 		}
 		server := newRecorded(t)
 		server.status, server.body = r.Status, string(r.Response)
-		e := elastic.New(server.Client, elastic.Options{}).Hurry(1)
+		e := elastic.New(server.Client, "fio").Hurry(1)
 		if _, err := e.Run(t.Context(), "x"); !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -576,7 +576,7 @@ func FuzzElasticAnswers(f *testing.F) {
 			status = 200 + int(uint(status)%800)
 		}
 		server.status, server.body = status, body
-		e := elastic.New(server.Client, elastic.Options{}).Hurry(1000)
+		e := elastic.New(server.Client, "fio").Hurry(1000)
 		for _, verb := range []string{"run", "runs", "intervals"} {
 			if err := verbs(t.Context(), e)[verb](); err == nil && status > 299 {
 				t.Fatalf("%s: %v", verb, err)

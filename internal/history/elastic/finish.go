@@ -1,11 +1,11 @@
 package elastic
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -43,32 +43,19 @@ func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 }
 
 func (e *Store) finish(ctx context.Context, run mapping.Run) error {
-	w, of := e.writer, version{run.Run.ID, run.Run.Ingest}
-	w.mu.Lock()
-	s := w.state(of)
-	err := e.until(ctx, func() bool { return s.err != nil || s.pending == 0 })
-	err = cmp.Or(err, s.err)
-	w.mu.Unlock()
+	of := version{run.Run.ID, run.Run.Ingest}
+	s, err := e.settled(ctx, of)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(w.ctx, cancel)()
 	err = e.makeCurrent(ctx, of, s, run)
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	switch {
 	case err == nil && run.Run.Complete, errors.Is(err, history.ErrReplaced): // then all documents must be put again
-		for v := range w.runs {
-			if v.id == of.id && w.runs[v].pending == 0 {
-				delete(w.runs, v)
-			}
-		}
+		maps.DeleteFunc(e.versions, func(v version, _ *versionState) bool { return v.id == of.id })
 	case err == nil: // the next Finish must count the earlier documents, too
 		s.hidden = false
-	case w.fatal != nil && errors.Is(err, context.Canceled):
-		return w.fatal // the cancellation followed from it
 	}
 	return advised(err)
 }
@@ -89,9 +76,9 @@ func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, ru
 		return err
 	}
 	hasOthers, isPending := have.HasOthers(of.id, of.ingest), have[of.id][of.ingest].Pending > 0
-	e.writer.mu.Lock()
+	e.mu.Lock()
 	isKept := s.kept
-	e.writer.mu.Unlock()
+	e.mu.Unlock()
 
 	// The run document keeps the labels and the note that people gave to the stored one.
 	_, err = e.change(ctx, of.id, func(stored *mapping.Run, err error) (*mapping.Run, error) {
@@ -159,8 +146,8 @@ func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, ru
 // Another process has deleted them, because it stored another version, or removed the run. A document that was sent
 // twice counts once.
 func (e *Store) compare(of version, s *versionState, have history.Counts) error {
-	e.writer.mu.Lock()
-	defer e.writer.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	got, want := have[of.id][of.ingest].All(), len(s.stored)
 	if got == want {
 		return nil

@@ -22,26 +22,19 @@ var (
 	ErrMapping    = errors.New("an index was made without its template: delete it, or reindex it, and run fio2es setup")
 )
 
-// Prepare fails if nothing can be sent. Its first call checks the cluster, and refreshes the indices, so that
+// Prepare fails if the cluster is not ready for documents. Its first call checks that, and refreshes the indices, so that
 // versions stored by an earlier process are found.
 func (e *Store) Prepare(ctx context.Context) error {
-	w := e.writer
-	w.mu.Lock()
-	err := w.fatal
-	w.mu.Unlock()
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
-	case w.preparing <- struct{}{}:
-		defer func() { <-w.preparing }()
+	case e.preparing <- struct{}{}:
+		defer func() { <-e.preparing }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if w.isPrepared {
+	if e.isPrepared {
 		return nil
 	}
 	for _, check := range []func(context.Context) error{
@@ -51,7 +44,7 @@ func (e *Store) Prepare(ctx context.Context) error {
 			return advised(err)
 		}
 	}
-	w.isPrepared = true
+	e.isPrepared = true
 	return nil
 }
 

@@ -63,6 +63,7 @@ func (h *hit) interval() (*mapping.Interval, error) {
 	if err := jsonv2.Unmarshal(h.Source, d); err != nil {
 		return nil, fmt.Errorf("document %s/%s: %w: %w", h.Index, h.ID, history.ErrDamaged, err)
 	}
+	d.Run.Pending = false // it is about the cluster, not about the document
 	return d, nil
 }
 

@@ -45,21 +45,16 @@ func advised(err error) error {
 	return err
 }
 
-// send sends documents until each is stored or rejected. An error ends the store.
+// send sends documents until each is stored, or one cannot be.
 func (e *Store) send(docs []*document) error {
-	w, tooLarge := e.writer, false
-	err := e.client.Repeat(w.ctx, w.lastProgress, func(ctx context.Context) error {
+	tooLarge := false
+	err := e.client.Repeat(e.ctx, e.lastProgress, func(ctx context.Context) error {
 		items, err := e.bulk(ctx, docs)
-		if w.ctx.Err() != nil {
-			return w.ctx.Err() // the store has ended, and has recorded why
-		}
 		r := newResult(docs, items, err)
-		if err := e.record(&r); err != nil {
-			return err
-		}
+		e.record(&r)
 		docs, tooLarge = r.again, r.tooLarge
-		if len(docs) == 0 || tooLarge {
-			return nil
+		if r.err != nil || len(docs) == 0 || tooLarge {
+			return r.err
 		}
 		return es.Again(r.cause)
 	})
@@ -73,37 +68,31 @@ func (e *Store) send(docs []*document) error {
 	return e.send(docs[half:])
 }
 
-// record records what became of the documents of one request. An error ends the store.
-func (e *Store) record(r *result) error {
-	w := e.writer
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	defer w.changed()
+// record records what became of the documents of one request.
+func (e *Store) record(r *result) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, d := range r.kept {
 		d.of.kept = true
 	}
 	for _, d := range r.stored {
 		d.of.stored[xxhash.Sum64String(d.id)] = struct{}{}
-		d.of.pending--
+		e.progress = time.Now()
 	}
-	for _, x := range r.rejected {
-		x.of.pending--
-		if x.of.err == nil {
-			x.of.err = fmt.Errorf("%w: %s: %w", history.ErrRejected, x.id, x.err)
-		}
-	}
-	if n := len(r.stored) + len(r.rejected); n > 0 {
-		w.pending -= n
-		w.progress = time.Now()
-	}
-	if r.tooLarge { // the limit is a setting of the server or a proxy, so later bodies are smaller, too
+	if r.tooLarge { // the limit is a setting of the server or a proxy, so later requests are smaller, too
 		size := 0
 		for _, d := range r.again {
 			size += d.bytes()
 		}
-		w.limit = min(w.limit, size/2)
+		e.body = min(e.body, size/2)
 	}
-	return r.fatal
+}
+
+// lastProgress returns when a document of any call was last stored.
+func (e *Store) lastProgress() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.progress
 }
 
 // result has the documents of one request, sorted by what to do next.
@@ -111,16 +100,9 @@ type result struct {
 	stored   []*document
 	kept     []*document // those of them that were there already
 	again    []*document // to send again
-	rejected []rejection
-	fatal    error // an error that ends the store
-	tooLarge bool  // for the server or a proxy: send halves
-	cause    error // why documents are sent again
-}
-
-// rejection is a document that the cluster rejected for good, with the error.
-type rejection struct {
-	*document
-	err *es.Error
+	cause    error       // why
+	tooLarge bool        // for the server or a proxy: send halves
+	err      error       // why a document, or all of them, cannot be stored
 }
 
 // newResult sorts the documents of a request. items has the item result of each; Status 0 means unknown. err is the
@@ -128,6 +110,9 @@ type rejection struct {
 func newResult(sent []*document, items []es.Error, err error) result {
 	const mostBroken = 5
 	var r result
+	reject := func(d *document, err error) {
+		r.err = cmp.Or(r.err, fmt.Errorf("%w: %s: %w", history.ErrRejected, d.id, err))
+	}
 	for i, d := range sent {
 		item := &items[i]
 		advice := advised(item)
@@ -140,14 +125,14 @@ func newResult(sent []*document, items []es.Error, err error) result {
 		case item.Status == 0:
 			r.again = append(r.again, d)
 		case isOther:
-			r.fatal = cmp.Or(r.fatal, fmt.Errorf("store document %s: %w", d.id, advice))
+			r.err = cmp.Or(r.err, fmt.Errorf("store document %s: %w", d.id, advice))
 		case es.Temporary(item):
 			r.cause, r.again = es.Named(item), append(r.again, d)
 		case item.Status >= http.StatusInternalServerError && d.broken+1 < mostBroken:
 			d.broken++ // a shard that is being moved gives such errors for a short time
 			r.cause, r.again = item, append(r.again, d)
 		default:
-			r.rejected = append(r.rejected, rejection{d, item})
+			reject(d, item)
 		}
 	}
 	e, isAnswer := errors.AsType[*es.Error](err)
@@ -156,12 +141,12 @@ func newResult(sent []*document, items []es.Error, err error) result {
 	switch {
 	case err == nil:
 	case advice != err: //nolint:errorlint // advised returns its argument if it has no advice
-		r.fatal = advice
+		r.err = advice
 	case es.Temporary(err), errors.Is(err, errBulkAnswer):
 	case !isAnswer || e.Status != http.StatusRequestEntityTooLarge:
-		r.fatal = err
+		r.err = err
 	case len(sent) == 1:
-		r.rejected, r.again = append(r.rejected, rejection{sent[0], e}), nil
+		reject(sent[0], e)
 	default:
 		r.tooLarge = true
 	}
@@ -175,8 +160,6 @@ var errBulkAnswer = errors.New("bulk answer does not account for each document")
 // bulk sends one bulk request and returns the item result of each document. If the answer lacks an item, its Status is
 // 0, err says why, and the document may or may not be stored.
 func (e *Store) bulk(ctx context.Context, docs []*document) ([]es.Error, error) {
-	// An item result has about 100 bytes, or a few thousand if the document was rejected.
-	const all, each, most = 1 << 20, 8 << 10, 32 << 20
 	var body bytes.Buffer
 	ids, items := make([]string, len(docs)), make([]es.Error, len(docs))
 	for i, d := range docs {
@@ -189,7 +172,7 @@ func (e *Store) bulk(ctx context.Context, docs []*document) ([]es.Error, error) 
 		Body: bytes.NewReader(body.Bytes()), Header: http.Header{"Content-Type": {"application/x-ndjson"}},
 		FilterPath: []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"},
 	}
-	err := e.client.Once(ctx, es.Limited{Request: request, MaxAnswer: min(int64(all+each*len(docs)), most)}, es.Reader(func(_ http.Header, answer []byte) error {
+	err := e.client.Once(ctx, request, es.Reader(func(_ http.Header, answer []byte) error {
 		return readBulk(answer, ids, items)
 	}))
 	if err != nil {

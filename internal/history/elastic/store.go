@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,11 +31,22 @@ import (
 //     removed.
 type Store struct {
 	indices
-	opt    Options
 	client *es.Client
 	limits limits
 	news   atomic.Bool // runs were stored or removed since the last call of News
-	writer *writer
+
+	ctx        context.Context // of bulk requests; ends with Close
+	close      context.CancelFunc
+	background sync.WaitGroup // bulk requests
+	slots      chan struct{}  // one for each bulk request that is packed or under way
+
+	preparing  chan struct{} // one goroutine prepares at a time; a channel, because waiting must end with a context
+	isPrepared bool
+
+	mu       sync.Mutex                // guards all below
+	versions map[version]*versionState // versions that are not finished
+	body     int                       // most bytes of a bulk request before compression; one larger document is sent alone
+	progress time.Time                 // when a document was last stored
 }
 
 // limits are constant except in tests.
@@ -54,11 +66,23 @@ var usualLimits = limits{
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // short, so that Ctrl-C ends within a second
 }
 
-// New returns the history in the indices of a cluster whose names begin with [Options].Prefix. It sends nothing yet.
-// Call Close after writing.
-func New(c *es.Client, opt Options) *Store {
-	opt = opt.withDefaults()
-	return &Store{indices: indices{opt.Prefix}, opt: opt, client: c, limits: usualLimits, writer: newWriter(opt)}
+// New returns the history in the indices of a cluster whose names begin with prefix. It sends nothing yet. Call Close after
+// writing.
+func New(c *es.Client, prefix string) *Store {
+	const requests, bytes = 3, 5 << 20 // bulk requests in memory, and their limit
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Store{
+		indices: indices{prefix}, client: c, limits: usualLimits, ctx: ctx, close: cancel, slots: make(chan struct{}, requests),
+		preparing: make(chan struct{}, 1), versions: map[version]*versionState{}, body: bytes,
+	}
+}
+
+// Close ends bulk requests under way and waits for them. Documents of runs that were not finished may be lost. The client
+// stays open.
+func (e *Store) Close() error {
+	e.close()
+	e.background.Wait()
+	return nil
 }
 
 // indices builds names of the indices of a history, escaped for paths.

@@ -74,7 +74,7 @@ func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, e
 
 // store returns an empty history with this prefix.
 func (d *direct) store(prefix string) *elastic.Store {
-	return elastic.New(d.elastic(), elastic.Options{Prefix: prefix})
+	return elastic.New(d.elastic(), prefix)
 }
 
 // flushed is a store whose Put returns when documents are stored, so that tests need not finish a run.
@@ -83,10 +83,4 @@ type flushed struct{ *elastic.Store }
 // Put implements [history.Store].
 func (f flushed) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return errors.Join(f.Store.Put(ctx, docs), f.Store.Flush(ctx))
-}
-
-// Close implements [history.Store]. It ignores errors, because tests abandon runs that they do not finish.
-func (f flushed) Close() error {
-	_ = f.Store.Close()
-	return nil
 }

@@ -63,7 +63,7 @@ func (n *Writer) Flush() error {
 func (n *Writer) pair(ctx context.Context, index, id string, document func([]byte) []byte) error {
 	err := ctx.Err()
 	if err == nil {
-		n.buf = append(mapping.AppendAction(n.buf[:0], index, id), '\n')
+		n.buf = append(mapping.AppendAction(n.buf[:0], "index", index, id), '\n')
 		n.buf = append(document(n.buf), '\n')
 		_, err = n.w.Write(n.buf)
 	}
