@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -86,7 +87,7 @@ the source of each format, and what it loses.`,
 			if err != nil {
 				return err
 			}
-			x.Totals = x.isExposition() && !x.windows && x.WantsAll() && x.Level() == mapping.Cluster
+			x.Totals = (x.isExposition() && !x.windows || x.as == "json+") && x.WantsAll() && x.Level() == mapping.Cluster
 			return e.writeOutput(output, func(w io.Writer) error { return x.export(cmd.Context(), &runReader{env: e}, args, w) })
 		},
 	}
@@ -148,6 +149,9 @@ func (x *exportCall) export(ctx context.Context, r *runReader, args []string, w 
 			hasRequests, err := windows.End()
 			if !hasRequests {
 				return run.NoMatch(doc)
+			}
+			if n := doc.Missing.Requests; n > 0 && run.Stored != nil && !x.Totals {
+				r.log.Info(fmt.Sprintf("note: %s: %d requests of the run are in no window, and not in the file", doc.Run.Name, n))
 			}
 			return err
 		},

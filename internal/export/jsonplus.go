@@ -34,7 +34,8 @@ type plusJob struct {
 
 type plusSum struct {
 	hist.Histogram
-	span window.Span
+	span  window.Span
+	total *window.Window // of the whole run; nil for windows, and if its rate is unknown
 }
 
 // NewJSONPlus returns a writer of one run to w. At a second run it fails with [ErrOneRun].
@@ -63,6 +64,9 @@ func (p *JSONPlus) Add(w *window.Window, requests *hist.Histogram) error {
 		sum = &plusSum{}
 		p.jobs[i].of[w.Direction] = sum
 	}
+	if sum.total = nil; sum.IsEmpty() && w.IOPS > 0 {
+		sum.total = w
+	}
 	sum.Merge(requests)
 	sum.span.Add(w)
 	return nil
@@ -88,7 +92,10 @@ func (p *JSONPlus) Close() error {
 				bins[strconv.FormatInt(sum.Layout().Representative(i), 10)] = int64(math.Round(count))
 				n += int64(math.Round(count))
 			}
-			lasted := sum.span.End.Sub(sum.span.Start).Milliseconds()
+			lasted := float64(sum.span.End.Sub(sum.span.Start).Milliseconds())
+			if sum.total != nil { // the jobs of a direction need not last as long as the run
+				lasted = math.Round(float64(n) * 1000 / sum.total.IOPS)
+			}
 			mean := sum.Mean().Value
 			if direction == mapping.AllDirections {
 				direction = "mixed" // as fio calls it
@@ -97,7 +104,7 @@ func (p *JSONPlus) Close() error {
 				job["job_start"] = sum.span.Start.UnixMilli()
 			}
 			job[direction] = map[string]any{
-				"total_ios": n, "runtime": lasted, "iops": ms(float64(n) * 1000 / max(float64(lasted), 1)),
+				"total_ios": n, "runtime": lasted, "iops": ms(float64(n) * 1000 / max(lasted, 1)),
 				"clat_ns": map[string]any{
 					"min": math.Round(sum.Min().Value), "max": math.Round(sum.Max().Value), "mean": ms(mean), "stddev": ms(sum.Deviation(mean)), "N": n, "bins": bins,
 				},
