@@ -46,27 +46,6 @@ func helpOf(t *testing.T, cmd *cobra.Command) string {
 	return text.String()
 }
 
-// TestAlone: a command that is made without the others has the same help.
-func TestAlone(t *testing.T) {
-	e := newEnv(strings.NewReader(""), io.Discard, io.Discard)
-	all := rootCommand(e)
-	for _, g := range groups {
-		for _, c := range g.commands {
-			root := rootCommand(e, c.name, "latest")
-			if n := len(root.Commands()); (n == 2) != (g.title != "") { // the second command is help
-				t.Errorf("%s: %d commands", c.name, n)
-			}
-			alone, _, err := root.Find([]string{c.name})
-			check(t, err)
-			among, _, err := all.Find([]string{c.name})
-			check(t, err)
-			if got, want := helpOf(t, alone), helpOf(t, among); alone.Name() != c.name || got != want {
-				t.Errorf("%s is made as\n%s, among all\n%s", c.name, got, want)
-			}
-		}
-	}
-}
-
 // TestHelpFits: no line of help is wider than a terminal.
 func TestHelpFits(t *testing.T) {
 	eachCommand(t, func(cmd *cobra.Command) {

@@ -8,8 +8,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // for --tz where the system has no time zones
+
+	"github.com/spf13/cobra"
 )
 
 func main() {
@@ -27,8 +30,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // run runs the command that args name, and returns the exit code.
 func (e *env) run(ctx context.Context, args []string) int {
-	root := rootCommand(e, args...)
+	root := rootCommand(e)
 	root.SetArgs(args)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell asks
+		for _, cmd := range root.Commands() {
+			e.complete(cmd)
+		}
+	}
 	err := unknownCommand(root, root.ExecuteContext(ctx))
 	e.progress.Clear()
 	e.handler.Release()

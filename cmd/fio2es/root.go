@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,34 +15,24 @@ func init() {
 	cobra.AddTemplateFunc("wrapped", wrapped)
 }
 
-// command is a command of the program. The function that makes it also makes its flags.
-type command struct {
-	name string
-	make func(*env) *cobra.Command
-}
-
 // groups are all commands by purpose, in the order of help. Help does not list a group without a title.
 var groups = []struct {
 	title    string
-	commands []command
+	commands []func(*env) *cobra.Command
 }{
-	{"Measure", []command{{"run", runCommand}, {"follow", followCommand}, {"watch", watchCommand}, {"doctor", doctorCommand}, {"shim", shimCommand}}},
-	{"Ask", []command{
-		{"show", showCommand}, {"percentiles", percentilesCommand}, {"rank", rankCommand}, {"heatmap", heatmapCommand}, {"sla", slaCommand}, {"report", reportCommand},
+	{"Measure", []func(*env) *cobra.Command{runCommand, followCommand, watchCommand, doctorCommand, shimCommand}},
+	{"Ask", []func(*env) *cobra.Command{showCommand, percentilesCommand, rankCommand, heatmapCommand, slaCommand, reportCommand}},
+	{"Compare", []func(*env) *cobra.Command{compareCommand, trendCommand, methodsCommand}},
+	{"Keep", []func(*env) *cobra.Command{
+		ingestCommand, runsCommand, labelCommand, noteCommand, rmCommand, compactCommand, checkCommand,
 	}},
-	{"Compare", []command{{"compare", compareCommand}, {"trend", trendCommand}, {"methods", methodsCommand}}},
-	{"Keep", []command{
-		{"ingest", ingestCommand}, {"runs", runsCommand}, {"label", labelCommand}, {"note", noteCommand}, {"rm", rmCommand},
-		{"compact", compactCommand}, {"check", checkCommand},
-	}},
-	{"Share", []command{{"serve", serveCommand}, {"export", exportCommand}, {"push", pushCommand}, {"coarsen", coarsenCommand}, {"setup", setupCommand}, {"kibana", kibanaCommand}}},
-	{"The program", []command{{"config", configCommand}, {"version", versionCommand}}},
-	{"", []command{{"fields", fieldsTopic}, {"settings", settingsTopic}}},
+	{"Share", []func(*env) *cobra.Command{serveCommand, exportCommand, pushCommand, coarsenCommand, setupCommand, kibanaCommand}},
+	{"The program", []func(*env) *cobra.Command{configCommand, versionCommand}},
+	{"", []func(*env) *cobra.Command{fieldsTopic, settingsTopic}},
 }
 
-// rootCommand returns the program with all commands. If args begin with a command, it has only this one, because
-// making the flags of all commands takes longer than a short answer.
-func rootCommand(e *env, args ...string) *cobra.Command {
+// rootCommand returns the program with all commands.
+func rootCommand(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fio2es COMMAND",
 		Short: "Latency percentiles you can trust, from fio's histogram logs",
@@ -84,26 +73,13 @@ JSON have UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`
 	global.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
 	global.String("tz", config.Default().TZ, "time `zone` of times that people read and write: UTC, local, or a name such as Europe/Berlin")
 	global.BoolP("verbose", "v", false, "say more on stderr")
-	only := "" // the command that args begin with, if help lists it; the command man needs all commands
-	for _, g := range groups {
-		isNamed := func(c command) bool { return g.title != "" && c.name == args[0] }
-		if len(args) > 0 && slices.ContainsFunc(g.commands, isNamed) {
-			only = args[0]
-		}
-	}
 	for _, g := range groups {
 		if g.title != "" {
 			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		}
-		for _, c := range g.commands {
-			if only != "" && c.name != only {
-				continue
-			}
-			cmd := c.make(e)
+		for _, make := range g.commands {
+			cmd := make(e)
 			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
-			if only == "" { // otherwise no shell asks
-				e.complete(cmd)
-			}
 			root.AddCommand(cmd)
 		}
 	}
@@ -111,9 +87,7 @@ JSON have UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`
 	root.SetHelpCommandGroupID(program)
 	root.SetCompletionCommandGroupID(program)
 	helpCommand(root)
-	if only == "" {
-		completionCommand(root)
-	}
+	completionCommand(root)
 	return root
 }
 
