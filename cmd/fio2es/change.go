@@ -24,15 +24,15 @@ var errNothing = errors.New("nothing was changed")
 // changeCall is a command that changes many runs. It asks the user first.
 type changeCall struct {
 	*env
-	condition, olderThan string
-	yes, dryRun          bool
+	olderThan   string
+	yes, dryRun bool
 }
 
 // addFlags adds the flags of changing. byDefault describes the default of --older-than, and dryRun is the usage of
 // --dry-run.
 func (c *changeCall) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 	addSettings(fl, "cluster")
-	addWhereFlag(fl, &c.condition)
+	addWhereFlag(fl)
 	fl.Var(&once{to: &c.olderThan}, "older-than", "only runs that started longer ago than `age`: 90d, 6mo, 2y; or before a date"+byDefault)
 	fl.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
 	fl.BoolVar(&c.dryRun, "dry-run", false, dryRun)
@@ -48,18 +48,14 @@ func (c *changeCall) canAsk(change, done string) error {
 }
 
 // chooseRuns returns the choice of runs by names, --where and --older-than.
-func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error) {
-	choice := tidy.Choice{Names: names}
-	if len(names) == 0 && condition == "" && olderThan == "" {
-		return choice, usagef("no run: name some by their ids (fio2es runs lists them), or choose them with --where")
+func (e *env) chooseRuns(names []string, olderThan string) (tidy.Choice, error) {
+	among, err := e.limit()
+	choice := tidy.Choice{Names: names, Filter: among}
+	if err == nil && len(names) == 0 && among.Where == nil && olderThan == "" {
+		err = usagef("no run: name some by their ids (fio2es runs lists them), or choose them with --where")
 	}
-	met, err := parseWhere(condition)
-	if err != nil {
+	if err != nil || olderThan == "" {
 		return choice, err
-	}
-	choice.Filter.Where = met
-	if olderThan == "" {
-		return choice, nil
 	}
 	at, ok := expr.Moment(olderThan, time.Now().In(unit.Zone()))
 	if !ok {

@@ -74,7 +74,7 @@ func (c *compactCall) choose(names []string) (tidy.Choice, error) {
 	if c.olderThan == "" && len(names) == 0 {
 		c.olderThan = c.cfg.Compact.OlderThan
 	}
-	return chooseRuns(names, c.condition, c.olderThan)
+	return c.chooseRuns(names, c.olderThan)
 }
 
 func (c *compactCall) run(ctx context.Context, choice tidy.Choice) error {

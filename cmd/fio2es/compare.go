@@ -87,7 +87,7 @@ same ("no change > X %"), unclear, no interval and unknown.`,
 	}
 	fl := cmd.Flags()
 	addSettings(fl, "reading", "cluster")
-	addWhereFlag(fl, new(string))
+	addWhereFlag(fl)
 	addQueryFlags(fl, &c.query)
 	fl.StringSliceVar(&c.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
 	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")

@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
@@ -62,7 +63,7 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 func addAnswerFlags(f *pflag.FlagSet, q *query.Query) {
 	addSettings(f, "reading", "cluster")
 	addOneRunFlag(f)
-	addWhereFlag(f, new(string))
+	addWhereFlag(f)
 	addQueryFlags(f, q)
 	addChoice(f, new(string), "by", "section: an answer for each `section` of a run whose jobs did not all do the same", []string{bySection})
 }
@@ -162,16 +163,18 @@ func (c *choice) wanted() string {
 	return strings.Join(c.among[:last], ", ") + " or " + c.among[last]
 }
 
-func addWhereFlag(fl *pflag.FlagSet, condition *string) {
-	fl.Var(&once{to: condition}, "where", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
+func addWhereFlag(fl *pflag.FlagSet) {
+	fl.Var(&once{to: new(string)}, "where", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
 }
 
-func parseWhere(condition string) (*where.Condition, error) {
-	c, err := where.Parse(condition, time.Now())
-	if err != nil {
-		return nil, usagef("--where %s: %w", condition, err)
+// limit returns the filter of --where, from whose runs the arguments choose.
+func (e *env) limit() (among history.RunFilter, err error) {
+	if f := e.flags.Lookup("where"); f != nil && f.Changed {
+		if among.Where, err = where.Parse(f.Value.String(), time.Now()); err != nil {
+			err = usagef("--where %s: %w", f.Value, err)
+		}
 	}
-	return c, nil
+	return among, err
 }
 
 // many means no upper limit in [arguments].

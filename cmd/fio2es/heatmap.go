@@ -61,9 +61,6 @@ that has requests.`,
   fio2es heatmap results/ --direction write --host client01 --format csv`,
 		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.Check(); err != nil {
-				return err
-			}
 			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
 				return err
 			}

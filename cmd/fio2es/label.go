@@ -18,7 +18,6 @@ import (
 )
 
 func labelCommand(e *env) *cobra.Command {
-	condition := ""
 	cmd := &cobra.Command{
 		Use:   "label RUN... NAME=VALUE...",
 		Short: "Set and remove labels of runs in the history",
@@ -39,11 +38,11 @@ whose documents have different labels.`,
 			if err != nil {
 				return err
 			}
-			return annotateRuns(cmd.Context(), e, names, condition, a)
+			return annotateRuns(cmd.Context(), e, names, a)
 		},
 	}
 	addSettings(cmd.Flags(), "cluster")
-	addWhereFlag(cmd.Flags(), &condition)
+	addWhereFlag(cmd.Flags())
 	return cmd
 }
 
@@ -61,7 +60,7 @@ stays when the files of the run are ingested again.`,
 		Args: arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.TrimSpace(args[1])
-			return annotateRuns(cmd.Context(), e, args[:1], "", mapping.Annotation{Note: &text})
+			return annotateRuns(cmd.Context(), e, args[:1], mapping.Annotation{Note: &text})
 		},
 	}
 	addSettings(cmd.Flags(), "cluster")
@@ -89,11 +88,11 @@ func parseLabels(args []string) (names []string, a mapping.Annotation, err error
 }
 
 // annotateRuns changes the labels or the note of runs, and prints each.
-func annotateRuns(ctx context.Context, e *env, names []string, condition string, a mapping.Annotation) error {
+func annotateRuns(ctx context.Context, e *env, names []string, a mapping.Annotation) error {
 	if err := a.Check(); err != nil {
 		return usageError{Err: err}
 	}
-	choice, err := chooseRuns(names, condition, "")
+	choice, err := e.chooseRuns(names, "")
 	if err != nil {
 		return err
 	}

@@ -66,9 +66,6 @@ be compressed. "--compat TOOL -- --help" lists the options.`,
 			if tool != "" {
 				return e.compat(cmd, tool, args)
 			}
-			if err := q.Check(); err != nil {
-				return err
-			}
 			if e.flags.Changed("levels") {
 				if err := setLevels(q, e); err != nil {
 					return err

@@ -17,7 +17,7 @@ import (
 )
 
 func pushCommand(e *env) *cobra.Command {
-	p, condition := pushCall{env: e}, ""
+	p := pushCall{env: e}
 	cmd := &cobra.Command{
 		Use:   "push [TEXT | RUN...]",
 		Short: "Copy runs from one history into another: a cluster, a file",
@@ -46,22 +46,16 @@ request of Elasticsearch.`,
 			if p.into != "" && p.output != "" {
 				return usagef("--into and --output exclude one another: give one")
 			}
-			text, selectors, err := parseTextOrRuns(args)
+			among, selectors, err := p.textOrRuns(args)
 			if err != nil {
 				return err
-			}
-			among := history.RunFilter{Text: text}
-			if condition != "" {
-				if among.Where, err = parseWhere(condition); err != nil {
-					return err
-				}
 			}
 			return p.push(cmd.Context(), among, selectors)
 		},
 	}
 	fl := cmd.Flags()
 	addSettings(fl, "cluster")
-	addWhereFlag(fl, &condition)
+	addWhereFlag(fl)
 	fl.StringVar(&p.into, "into", "", "copy into the embedded history in this `file`; it is made if it does not exist")
 	fl.StringVar(&p.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to a cluster")
 	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the other history (fio2es rm)")

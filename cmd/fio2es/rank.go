@@ -44,9 +44,6 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 			if r.within, err = parseWithin(within); err != nil {
 				return err
 			}
-			if err := r.Check(); err != nil {
-				return err
-			}
 			r.Totals = r.WantsAll()
 			r.to = table.New(e.stdout, format, rankColumns())
 			a := answer{begin: r.begin, window: r.add, end: r.write}

@@ -67,9 +67,12 @@ type answer struct {
 	hasWarnings bool // the same of its warnings
 }
 
-// answer uses a for each run that args name, and ends the reading. Neighbouring paths are read together. If a run has
+// answer checks the query, uses a for each run that args name, and ends the reading. Neighbouring paths are read together. If a run has
 // nothing of what is wanted or cannot be read so, the others are answered nevertheless.
 func (r *runReader) answer(ctx context.Context, args []string, q *query.Query, a answer) error {
+	if err := q.Check(); err != nil {
+		return err
+	}
 	r.skips = true
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	var stored []*mapping.Run
@@ -153,14 +156,6 @@ func (r *runReader) choose(ctx context.Context, args []string, joins func(string
 		}
 	}
 	return inputs, nil
-}
-
-// limit returns the filter of --where, from whose runs the arguments choose.
-func (r *runReader) limit() (among history.RunFilter, err error) {
-	if f := r.flags.Lookup("where"); f != nil && f.Value.String() != "" {
-		among.Where, err = parseWhere(f.Value.String())
-	}
-	return among, err
 }
 
 // chooseStored finds the runs in the history that a filter selects and selectors name. It prints on stderr which
@@ -399,8 +394,11 @@ func parseSelectors(args []string) (list []*query.Selector, areIDs bool, err err
 	return list, areIDs, nil
 }
 
-// parseTextOrRuns parses the arguments of commands that take either a text to search for or selectors, and conditions.
-func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, err error) {
+// textOrRuns parses --where and the arguments of commands that take either a text to search for or selectors, and conditions.
+func (e *env) textOrRuns(args []string) (among history.RunFilter, selectors []*query.Selector, err error) {
+	if among, err = e.limit(); err != nil {
+		return among, nil, err
+	}
 	var words, conditions []string
 	for _, arg := range args {
 		if query.IsSelector(arg) {
@@ -410,10 +408,10 @@ func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, e
 		}
 	}
 	if len(words) == 1 && !slices.ContainsFunc(args, query.IsWord) {
-		text, args = words[0], conditions
+		among.Text, args = words[0], conditions
 	}
 	selectors, _, err = parseSelectors(args)
-	return text, selectors, err
+	return among, selectors, err
 }
 
 // selectRuns finds the runs that a filter selects and selectors name. It leaves out runs that cannot be read.

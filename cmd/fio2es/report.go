@@ -63,7 +63,7 @@ choose requests as for rank. The same runs give the same page, byte for byte.`,
 func addReportFlags(fl *pflag.FlagSet, q *query.Query) {
 	addSettings(fl, "reading", "cluster")
 	addOneRunFlag(fl)
-	addWhereFlag(fl, new(string))
+	addWhereFlag(fl)
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)
 	addChoice(choose, new(string), "by", "section: a part for each `section` of a run whose jobs did not all do the same", []string{bySection})

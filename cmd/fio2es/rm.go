@@ -48,7 +48,7 @@ history does not have stays.`,
   fio2es rm --files --older-than 30d`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			choice, err := chooseRuns(args, r.condition, r.olderThan)
+			choice, err := r.chooseRuns(args, r.olderThan)
 			if err != nil {
 				return err
 			}

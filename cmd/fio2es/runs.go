@@ -20,8 +20,8 @@ import (
 )
 
 func runsCommand(e *env) *cobra.Command {
-	l := runsCall{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
-	condition, sorted := "", ""
+	l := runsCall{env: e, format: table.Text}
+	sorted := ""
 	cmd := &cobra.Command{
 		Use: "runs [TEXT | RUN...]", SuggestFor: []string{"ls", "list", "history"},
 		Short: "List the runs in the history",
@@ -66,12 +66,10 @@ writes it as SVG.`,
 			if l.limit < 0 {
 				return usagef("--limit %d: want 0, for all runs, or more", l.limit)
 			}
-			if l.filter.Text, l.selectors, err = parseTextOrRuns(args); err != nil {
+			if l.filter, l.selectors, err = l.textOrRuns(args); err != nil {
 				return err
 			}
-			if l.filter.Where, err = parseWhere(condition); err != nil {
-				return err
-			}
+			l.filter.Light = true
 			if len(l.by) > 0 && slices.ContainsFunc(args, query.IsPath) {
 				return l.matrixOfPaths(cmd.Context(), args)
 			}
@@ -93,7 +91,7 @@ writes it as SVG.`,
 	}
 	fl := cmd.Flags()
 	addSettings(fl, "cluster")
-	addWhereFlag(fl, &condition)
+	addWhereFlag(fl)
 	fl.IntVar(&l.limit, "limit", 0, "at most `N` runs, the first in order")
 	fl.StringVar(&sorted, "sort", "start", "sort by a `column`: the latest or highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "reverse the order")

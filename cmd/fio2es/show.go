@@ -41,9 +41,6 @@ lists with the names of other tables; the cells of the map are those of heatmap.
   fio2es show latest --format json | jq '.by_host[0].host'`,
 		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.Check(); err != nil {
-				return err
-			}
 			s := &show{env: e, query: q, how: e.layout(format == table.JSON), w: e.stdout}
 			if screen, ok := e.stdout.(*term.Screen); ok && s.how.Colour {
 				s.w = screen.Unfiltered() // because the map has escapes for colours; all texts are clean

@@ -13,20 +13,17 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/trend"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 )
 
 // trendQuery says which changes to find and to show.
 type trendQuery struct {
-	where   *where.Condition
 	numbers []facts.Metric
 	least   float64 // as a share
 	all     bool    // also show series without changes
@@ -34,7 +31,6 @@ type trendQuery struct {
 
 func trendCommand(e *env) *cobra.Command {
 	q, gate, c := &trendQuery{}, &workload.Gate{}, &checks{table.Text, junit.Suite{Name: "fio2es trend"}}
-	var condition string
 	var metrics []string
 	var mark bool
 	cmd := &cobra.Command{
@@ -65,9 +61,6 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if mark {
 				return markTrend(cmd, e)
 			}
-			if q.where, err = parseWhere(condition); err != nil {
-				return err
-			}
 			if q.numbers, err = workload.NumbersOf(metrics...); err != nil {
 				return usagef("--metrics %w", err)
 			}
@@ -85,7 +78,7 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 	}
 	fl := cmd.Flags()
 	addSettings(fl, "cluster")
-	addWhereFlag(fl, &condition)
+	addWhereFlag(fl)
 	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "`metrics` to look at: iops, bandwidth, min, mean, max, percentiles")
 	q.least = workload.LeastChange
 	fl.Var((*expr.PercentFlag)(&q.least), "least", "only changes of at least this many `percent`")
@@ -98,12 +91,17 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 
 // findChanges prints the changes in the workloads of the history.
 func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate, c *checks) error {
+	filter, err := e.limit()
+	if err != nil {
+		return err
+	}
+	filter.Light = true
 	store, err := e.openHistory(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	watched := query.Watch(history.RunFilter{Light: true, Where: q.where})
+	watched := query.Watch(filter)
 	runs, err := e.readRuns(ctx, store, watched)
 	if err != nil {
 		return err
