@@ -178,7 +178,7 @@ func (x *doctorCall) setup(ctx context.Context, path string) (isResult bool, err
 	}
 	switch ext := filepath.Ext(path); {
 	case ext == ".yaml" || ext == ".yml":
-		found, err := doctor.PredictCBT(ctx, path, text)
+		found, err := doctor.PredictCBT(path, text)
 		x.found = append(x.found, found...)
 		return false, err
 	case fioargs.IsJobFile(text):

@@ -47,7 +47,7 @@ func sharesAbove(latencies []float64) statistic {
 // ([pool.stretches]), on the scale of ratios.
 func replicates(a, b *pool, n int, of statistic) (base, other [][]float64) {
 	draw := func(p *pool, seed uint64) (drawn [][]float64) {
-		whole, stretches := of(p.all()), p.stretches(of)
+		whole, stretches := of(p.whole), p.stretches(of)
 		drawn = make([][]float64, len(whole))
 		rng := rand.New(rand.NewPCG(1, seed))
 		for range n {
@@ -72,8 +72,7 @@ type pool struct {
 	completed []float64
 	ms        []float64
 
-	whole                    hist.Histogram
-	allCompleted, allElapsed float64
+	whole requests // of the side itself
 
 	// The replicate that is drawn.
 	times []float64 // how often each block was drawn
@@ -84,7 +83,7 @@ type pool struct {
 type span struct{ from, to int }
 
 func newPool(side []*Series) *pool {
-	p := &pool{}
+	p := &pool{whole: requests{latency: &hist.Histogram{}}}
 	var all []block
 	for _, s := range side {
 		from := len(all)
@@ -93,20 +92,21 @@ func newPool(side []*Series) *pool {
 	}
 	for i := range all {
 		b := &all[i]
-		p.whole.Merge(&b.latency)
-		p.completed, p.ms = append(p.completed, float64(b.completed)), append(p.ms, float64(b.ms))
-		p.allCompleted += float64(b.completed)
-		p.allElapsed += float64(b.ms)
+		p.whole.latency.Merge(&b.latency)
+		p.completed, p.ms = append(p.completed, float64(b.completed)), append(p.ms, float64(b.ms()))
+		p.whole.completed += float64(b.completed)
+		p.whole.ms += float64(b.ms())
 	}
-	place := make([]int, p.whole.Layout().Len())
-	for i := range p.whole.All() {
+	layout := p.whole.latency.Layout()
+	place := make([]int, layout.Len())
+	for i := range p.whole.latency.All() {
 		place[i] = len(p.bins)
 		p.bins = append(p.bins, i)
 	}
 	for i := range all {
 		h := &all[i].latency
-		if h.Layout() != p.whole.Layout() {
-			h = h.To(p.whole.Layout())
+		if h.Layout() != layout {
+			h = h.To(layout)
 		}
 		counts := make([]float64, len(p.bins))
 		for i, n := range h.All() {
@@ -114,12 +114,9 @@ func newPool(side []*Series) *pool {
 		}
 		p.counts = append(p.counts, counts)
 	}
-	p.times, p.sums, p.drawn = make([]float64, len(all)), make([]float64, len(p.bins)), hist.New(p.whole.Layout())
+	p.times, p.sums, p.drawn = make([]float64, len(all)), make([]float64, len(p.bins)), hist.New(layout)
 	return p
 }
-
-// all returns the requests of the side itself.
-func (p *pool) all() requests { return requests{&p.whole, p.allCompleted, p.allElapsed} }
 
 // draw draws a replicate: as many runs as the side has, and as many blocks of each as it has. It is valid until the next
 // one.

@@ -85,11 +85,11 @@ func (c *Change) HasInterval() bool { return c.Verdict != Unknown && c.Verdict !
 func Sides(base, other []*Series, opt Options) []Change {
 	a, b := newPool(base), newPool(other)
 	statistic := metricsOf(opt.Metrics)
-	of, with := statistic(a.all()), statistic(b.all())
+	of, with := statistic(a.whole), statistic(b.whole)
 	changes := make([]Change, len(opt.Metrics))
 	for i, m := range opt.Metrics {
 		c := &changes[i]
-		c.Metric, c.BaseOpen, c.OtherOpen = m, isOpen(m, &a.whole), isOpen(m, &b.whole)
+		c.Metric, c.BaseOpen, c.OtherOpen = m, isOpen(m, a.whole.latency), isOpen(m, b.whole.latency)
 		c.Base, c.BaseByFio = reported(m, base, of[i])
 		c.Other, c.OtherByFio = reported(m, other, with[i])
 		c.Change = finite(c.Other/c.Base - 1)
@@ -111,7 +111,7 @@ func Sides(base, other []*Series, opt Options) []Change {
 	case blocks < minBlocks:
 		why = cmp.Or(why, fmt.Sprintf("too few windows for an interval: %d and %d, want %d of each at least", n, m, minBlocks))
 		for i := range changes {
-			changes[i].noInterval(why, &a.whole, &b.whole)
+			changes[i].noInterval(why, a.whole.latency, b.whole.latency)
 		}
 		return changes
 	}
@@ -120,11 +120,11 @@ func Sides(base, other []*Series, opt Options) []Change {
 	bases, others := replicates(a, b, n, statistic)
 	for i := range changes {
 		c := &changes[i]
-		isFew, isBound := c.limits(&a.whole, c.BaseOpen, opt.Confidence)
-		isFewToo, isBoundToo := c.limits(&b.whole, c.OtherOpen, opt.Confidence)
+		isFew, isBound := c.limits(a.whole.latency, c.BaseOpen, opt.Confidence)
+		isFewToo, isBoundToo := c.limits(b.whole.latency, c.OtherOpen, opt.Confidence)
 		switch {
 		case isFew || isFewToo:
-			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.Total(), b.whole.Total())
+			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.latency.Total(), b.whole.latency.Total())
 		case isBound || isBoundToo:
 			c.unknown("the interval of %s reaches into %s", c.Metric, lastBin)
 		default:
@@ -153,7 +153,7 @@ func reported(m facts.Metric, side []*Series, value float64) (_ float64, byFio b
 	var values []float64
 	sum, weight := 0.0, 0.0
 	for _, s := range side {
-		v, all := math.NaN(), newPool([]*Series{s}).all()
+		v, all := math.NaN(), newPool([]*Series{s}).whole
 		switch {
 		case !all.latency.IsEmpty():
 			v = m.Of(all.latency).Value
@@ -244,9 +244,9 @@ func (c *Change) judgeByShare(a, b *pool, at []float64, n int, tail float64) {
 	if isWorse || isBetter {
 		decided = fmt.Sprintf("; it is %s by the share of requests above it", c.Verdict)
 	}
-	before, after := sharesAbove(at)(a.all())[0], sharesAbove(at)(b.all())[0]
+	before, after := sharesAbove(at)(a.whole)[0], sharesAbove(at)(b.whole)[0]
 	c.Why = fmt.Sprintf("%s may lie between two groups of latencies, so its interval is wide%s: %s of the base's requests are above %s, and %s of the other side's",
-		c.Metric, decided, unit.Percent(before, a.whole.Total()), c.BaseText(), unit.Percent(after, b.whole.Total()))
+		c.Metric, decided, unit.Percent(before, a.whole.latency.Total()), c.BaseText(), unit.Percent(after, b.whole.latency.Total()))
 	if isKnown := !math.IsNaN(logs[0]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[n-1], 0); isKnown {
 		c.Why += fmt.Sprintf(", %s %% (%s … %s %%)", signed(after/before-1),
 			signed(math.Expm1(quantile(logs, tail))), signed(math.Expm1(quantile(logs, 1-tail))))

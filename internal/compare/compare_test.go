@@ -152,13 +152,13 @@ func TestPool(t *testing.T) {
 		if !reflect.DeepEqual(sum.Weights(), want.Weights()) || drawn != completed {
 			t.Fatalf("%v (%v requests), want %v (%v)", sum.Weights(), drawn, want.Weights(), completed)
 		}
-		if got := metricsOf(covered)(p.all()); got[1] != want.Mean().Value || got[3] != want.Percentile(0.99).Value {
+		if got := metricsOf(covered)(p.whole); got[1] != want.Mean().Value || got[3] != want.Percentile(0.99).Value {
 			t.Fatalf("%v, want %v, %v", got, want.Mean().Value, want.Percentile(0.99).Value)
 		}
 		if len(side) > 1 || len(p.counts) > 1 {
 			return
 		}
-		if got, want := metricsOf(covered)(p.draw(rand.New(rand.NewPCG(1, 1)))), metricsOf(covered)(p.all()); !reflect.DeepEqual(got, want) {
+		if got, want := metricsOf(covered)(p.draw(rand.New(rand.NewPCG(1, 1)))), metricsOf(covered)(p.whole); !reflect.DeepEqual(got, want) {
 			t.Fatalf("drew %v, of one block that has %v", got, want)
 		}
 	})

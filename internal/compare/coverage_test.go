@@ -51,7 +51,7 @@ var covered = []facts.Metric{facts.IOPS, facts.Mean, metric("p50"), metric("p99"
 // naiveReach returns half the length of the interval that order statistics give the logarithm of a percentile, with
 // a confidence of 95 %.
 func naiveReach(side []*Series, q float64) float64 {
-	low, high, _ := newPool(side).whole.ConfidenceInterval(q, 0.95)
+	low, high, _ := newPool(side).whole.latency.ConfidenceInterval(q, 0.95)
 	return math.Log(high.Value/low.Value) / 2
 }
 
@@ -165,7 +165,7 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 	for range 30 {
 		side = append(side, g.run(rng, times))
 	}
-	return newPool(side).whole.Percentile(0.99).Value
+	return newPool(side).whole.latency.Percentile(0.99).Value
 }
 
 // TestSpansGap: that a percentile may lie between two groups is in the change, and in no note.

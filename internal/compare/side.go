@@ -55,7 +55,7 @@ func (r *Run) AddTotals(doc *mapping.Run, wanted func(direction string) bool) er
 		if requests == 0 { // fio says only how many a second
 			ms, requests = 1e6, int64(d.IOPS*1000)
 		}
-		r.series[d.Direction] = &Series{totals: d.Totals, cut: []block{{ms: ms, completed: requests, latency: *h}}}
+		r.series[d.Direction] = &Series{totals: d.Totals, cut: []block{{end: ms, completed: requests, latency: *h}}}
 	}
 	return nil
 }
@@ -167,55 +167,58 @@ const (
 	maxBlocks = 30             // most blocks of a run
 	fewBlocks = 10             // most blocks of a short run
 	inBlock   = 4              // fewest windows in a block, except in short runs, because neighbours are correlated
-	maxGrains = 32 * maxBlocks // an even number
+	maxKept   = 32 * maxBlocks // an even number
 )
 
-// Series has the windows of a run in one direction. It keeps up to 960 grains and joins neighbours if there are
+// Series has the windows of a run in one direction. It keeps up to 960 blocks and joins neighbours if there are
 // more, so a day of one-second windows takes no more memory. The zero value is empty.
 type Series struct {
-	grains  *window.Columns[grain] // by the number of the window
+	kept    *window.Columns[block] // by the number of the window
 	windows int
 	start   int64           // of the last window, in milliseconds since the run's start
-	cut     []block         // the blocks, after all windows are added; the grains are dropped then
+	cut     []block         // what is drawn, after all windows are added; what was kept is dropped then
 	totals  *mapping.Totals // of a run without windows; else nil
 }
 
-// grain is one window, or several consecutive ones. Blocks end where grains end.
-type grain struct {
+// block is one window, or several consecutive ones.
+type block struct {
 	start, end int64
 	completed  int64
 	latency    hist.Histogram
 }
 
+// ms returns the length. That of a block that is drawn goes up to the next one, with the gaps between windows.
+func (b *block) ms() int64 { return b.end - b.start }
+
 // Add adds the next window and the histogram of its requests, or nil without requests. Windows come in order of
 // time.
 func (s *Series) Add(w *window.Window, requests *hist.Histogram) {
 	if s.windows == 0 {
-		s.grains = window.NewColumns(maxGrains, (*grain).merge)
+		s.kept = window.NewColumns(maxKept, (*block).merge)
 	}
-	g := s.grains.At(int64(s.windows))
-	if g.end == 0 {
-		g.start = w.StartMS() // the nominal start may be later, and is not what runs and reports divide by
+	b := s.kept.At(int64(s.windows))
+	if b.end == 0 {
+		b.start = w.StartMS() // the nominal start may be later, and is not what runs and reports divide by
 	}
-	g.end = max(g.end, w.EndMS())
-	g.completed += w.Completed
+	b.end = max(b.end, w.EndMS())
+	b.completed += w.Completed
 	if requests != nil {
-		g.latency.Merge(requests)
+		b.latency.Merge(requests)
 	}
 	s.windows++
 	s.start = w.StartMS()
 }
 
-func (g *grain) merge(next *grain) {
-	g.end = max(g.end, next.end)
-	g.completed += next.completed
-	g.latency.Merge(&next.latency)
+func (b *block) merge(next *block) {
+	b.end = max(b.end, next.end)
+	b.completed += next.completed
+	b.latency.Merge(&next.latency)
 }
 
 // completed returns the number of requests of all windows.
 func (s *Series) completed() (n int64) {
-	for _, g := range s.grains.All() {
-		n += g.completed
+	for _, b := range s.kept.All() {
+		n += b.completed
 	}
 	return n
 }
@@ -225,7 +228,7 @@ func (s *Series) completed() (n int64) {
 // only blocks are kept, so that many runs fit into memory.
 func (s *Series) EndBy(ms, lasted int64) {
 	if s.windows > 0 {
-		all := s.grains.All()
+		all := s.kept.All()
 		last := all[len(all)-1]
 		switch end := all[0].start + lasted; {
 		case end > s.start && lasted > 0:
@@ -234,14 +237,7 @@ func (s *Series) EndBy(ms, lasted int64) {
 			last.end = min(last.end, ms)
 		}
 	}
-	s.cut, s.grains = s.blocks(), nil
-}
-
-// block is a part of a run that is drawn as a unit.
-type block struct {
-	ms        int64 // length up to the next block, including gaps between windows
-	completed int64
-	latency   hist.Histogram
+	s.cut, s.kept = s.blocks(), nil
 }
 
 // blocks cuts the run into blocks of equal numbers of windows. The numbers differ by at most one window; if there
@@ -251,21 +247,19 @@ func (s *Series) blocks() []block {
 	if s.windows == 0 || s.cut != nil {
 		return s.cut
 	}
-	grains := s.grains.All()
-	n := len(grains)
+	kept := s.kept.All()
+	n := len(kept)
 	out := make([]block, min(maxBlocks, max(n/inBlock, min(n, fewBlocks))))
 	for i := range out {
 		from, to := i*n/len(out), (i+1)*n/len(out)
 		b := &out[i]
-		for _, g := range grains[from:to] {
-			b.completed += g.completed
-			b.latency.Merge(&g.latency)
+		for _, one := range kept[from:to] {
+			b.merge(one)
 		}
-		end := grains[to-1].end
+		b.start, b.end = kept[from].start, kept[to-1].end
 		if to < n {
-			end = grains[to].start
+			b.end = kept[to].start
 		}
-		b.ms = end - grains[from].start
 	}
 	return out
 }

@@ -211,7 +211,7 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%d windows: %d blocks, want %d", c.windows, len(blocks), c.blocks)
 		}
 		for i, b := range blocks {
-			if n := int(b.ms / 1000); n < c.fewest || n > c.most {
+			if n := int(b.ms() / 1000); n < c.fewest || n > c.most {
 				t.Errorf("%d windows: block %d has %d, want %d to %d", c.windows, i, n, c.fewest, c.most)
 			}
 		}
@@ -235,15 +235,15 @@ func TestBlocksHaveAll(t *testing.T) {
 		completed, ms, latencies := int64(0), int64(0), 0.0
 		for _, b := range s.blocks() {
 			completed += b.completed
-			ms += b.ms
+			ms += b.ms()
 			latencies += b.latency.Total()
 		}
 		if completed != requests || ms != end || latencies != float64(2*windows) || s.windows != windows {
 			t.Fatalf("%d windows, %d requests (%v latencies) in %d ms; want %d, %d, %d in %d ms",
 				s.windows, completed, latencies, ms, windows, requests, 2*windows, end)
 		}
-		if len(s.grains.All()) > maxGrains {
-			t.Fatalf("%d grains", len(s.grains.All()))
+		if len(s.kept.All()) > maxKept {
+			t.Fatalf("%d kept blocks", len(s.kept.All()))
 		}
 	})
 }
@@ -260,7 +260,7 @@ func TestBlocksAreMeasured(t *testing.T) {
 	s.EndBy(2503, 0)
 	ms := int64(0)
 	for _, b := range s.blocks() {
-		ms += b.ms
+		ms += b.ms()
 	}
 	if ms != 2503 {
 		t.Errorf("blocks of %d ms, want 2503", ms)
@@ -277,7 +277,7 @@ func TestLasted(t *testing.T) {
 		s.EndBy(2507, lasted)
 		ms := int64(0)
 		for _, b := range s.blocks() {
-			ms += b.ms
+			ms += b.ms()
 		}
 		if ms != want {
 			t.Errorf("lasted %d: blocks of %d ms, want %d", lasted, ms, want)
@@ -291,7 +291,7 @@ func TestEndBy(t *testing.T) {
 		s, ms := windowsOf(10), int64(0)
 		s.EndBy(end, 0)
 		for _, b := range s.blocks() {
-			ms += b.ms
+			ms += b.ms()
 		}
 		if ms != want {
 			t.Errorf("a run of %d ms: blocks of %d ms, want %d", end, ms, want)

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,7 +41,7 @@ var ErrNotCBT = errors.New("no configuration of CBT: want benchmarks: with one o
 
 // PredictCBT finds what fio2es will be able to say about the benchmarks in a YAML file of CBT. name is the name of
 // the file.
-func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error) {
+func PredictCBT(name string, text []byte) ([]Answers, error) {
 	node, _, err := safeyaml.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

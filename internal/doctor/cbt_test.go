@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func TestPredictCBT(t *testing.T) {
 		{"kvmrbdfio", "kvmrbdfio: {fio_cmd: /usr/local/bin/fio2es-fio --output-format=json+}", plan.FromHist, Complete, "report", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			all, err := PredictCBT(context.Background(), "cbt.yaml", []byte("cluster: {user: x}\nbenchmarks:\n  "+tt.yaml+"\n"))
+			all, err := PredictCBT("cbt.yaml", []byte("cluster: {user: x}\nbenchmarks:\n  "+tt.yaml+"\n"))
 			if err != nil || len(all) != 1 {
 				t.Fatal(all, err)
 			}
@@ -56,7 +55,7 @@ func TestPredictCBT(t *testing.T) {
 			if isSet := strings.Contains(config, "_path:") || strings.Contains(config, "_cmd:"); isSet != (changes[0].Old != "") {
 				t.Errorf("to change: %q", changes[0].Old)
 			}
-			again, err := PredictCBT(context.Background(), "cbt.yaml", []byte("benchmarks:\n  "+benchmark+": {"+tt.change+", fio_out_format: json}\n"))
+			again, err := PredictCBT("cbt.yaml", []byte("benchmarks:\n  "+benchmark+": {"+tt.change+", fio_out_format: json}\n"))
 			if err != nil || IsLossy(again) {
 				t.Errorf("with the change: %v, %+v", err, again)
 			}
@@ -70,7 +69,7 @@ func TestFormat(t *testing.T) {
 		"{fio_out_format: normal}":                                      {"cmd_path: /usr/local/bin/fio2es-fio", "fio_out_format: json+,normal"},
 		"{fio_out_format: normal, cmd_path: /usr/local/bin/fio2es-fio}": {"fio_out_format: json+,normal"},
 	} {
-		all, err := PredictCBT(context.Background(), "x", []byte("benchmarks: {librbdfio: "+yaml+"}"))
+		all, err := PredictCBT("x", []byte("benchmarks: {librbdfio: "+yaml+"}"))
 		var got []string
 		for _, c := range Changes(all) {
 			got = append(got, c.Line)
@@ -82,21 +81,20 @@ func TestFormat(t *testing.T) {
 }
 
 func TestOtherYAML(t *testing.T) {
-	ctx := context.Background()
-	one, err := PredictCBT(ctx, "benchmark_config.yaml", []byte("cluster: {benchmark: librbdfio, time: 10}\n"))
+	one, err := PredictCBT("benchmark_config.yaml", []byte("cluster: {benchmark: librbdfio, time: 10}\n"))
 	if err != nil || len(one) != 1 || one[0].Of != "librbdfio" || one[0].From != plan.FromRaw {
 		t.Errorf("the configuration of one benchmark: %+v, %v", one, err)
 	}
-	two, err := PredictCBT(ctx, "x", []byte("benchmarks: {radosbench: {time: 10}, librbdfio: {}}"))
+	two, err := PredictCBT("x", []byte("benchmarks: {radosbench: {time: 10}, librbdfio: {}}"))
 	if err != nil || len(two) != 2 || two[1].Of != "radosbench" || len(two[1].Lost) != 1 || len(Changes(two)) != 0 {
 		t.Errorf("a benchmark without fio: %+v, %v", two, err)
 	}
 	for _, yaml := range []string{"", "a: b", "[1]", "benchmarks: 3", "benchmarks: {}", "benchmarks: {librbdfio: {cmd_path: /bin/true}}", "\t"} {
-		if all, err := PredictCBT(ctx, "x.yaml", []byte(yaml)); err == nil || !strings.Contains(err.Error(), "x.yaml: ") {
+		if all, err := PredictCBT("x.yaml", []byte(yaml)); err == nil || !strings.Contains(err.Error(), "x.yaml: ") {
 			t.Errorf("%q: %+v, %v", yaml, all, err)
 		}
 	}
-	if _, err := PredictCBT(ctx, "x.yaml", []byte("a: b")); !errors.Is(err, ErrNotCBT) {
+	if _, err := PredictCBT("x.yaml", []byte("a: b")); !errors.Is(err, ErrNotCBT) {
 		t.Errorf("another yaml: %v", err)
 	}
 }
@@ -105,7 +103,7 @@ func FuzzPredictCBT(f *testing.F) {
 	f.Add("benchmarks: {librbdfio: {cmd_path: /usr/local/bin/fio2es-fio --x=1, numjobs: [1, 2], time: 5, log_lat: off}}")
 	f.Add("cluster: {benchmark: rbdfio, cmd_path: sudo fio, fio_out_format: 3.5}")
 	f.Fuzz(func(t *testing.T, yaml string) {
-		all, err := PredictCBT(context.Background(), "x.yaml", []byte(yaml))
+		all, err := PredictCBT("x.yaml", []byte(yaml))
 		if (err == nil) != (len(all) > 0) {
 			t.Errorf("%v of %d benchmarks", err, len(all))
 		}

@@ -80,10 +80,7 @@ func (n *Night) key(run *cbt.Run) string {
 func (n *Night) callKey() string {
 	texts := []string{"call", n.Settings, n.Choice}
 	for _, p := range n.Paths {
-		abs, err := filepath.Abs(p)
-		if err != nil {
-			abs = p
-		}
+		abs, _ := filepath.Abs(p) // "" if there is no folder to begin at
 		texts = append(texts, p, abs)
 	}
 	return keyOf(texts...)

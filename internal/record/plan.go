@@ -244,19 +244,19 @@ func lengthsOf(jobs []*fioargs.Section) (all time.Duration, stages []Stage) {
 	for _, span := range spans {
 		all = max(all, span.End)
 	}
-	for first := 0; first < len(spans); {
-		begin, end, isKnown, next := spans[first].Start, spans[first].End, true, first
+	for first, next := 0, 0; first < len(spans); first = next {
+		begin, end := spans[first].Start, spans[first].End
 		for ; next < len(spans) && spans[next].Stage == spans[first].Stage; next++ {
-			begin, end, isKnown = min(begin, spans[next].Start), max(end, spans[next].End), isKnown && runs[next] > 0
+			begin, end = min(begin, spans[next].Start), max(end, spans[next].End)
 		}
-		one := Stage{}
-		if isKnown {
+		var one Stage
+		if !slices.Contains(runs[first:next], 0) {
 			one.Length = end - begin
 		}
 		if !slices.Contains(runs[next:], 0) {
 			one.Later = all - end
 		}
-		stages, first = append(stages, one), next
+		stages = append(stages, one)
 	}
 	if slices.Contains(runs, 0) {
 		all = 0

@@ -179,7 +179,7 @@ func (s *Screen) text(r *run, notes []string) []byte {
 		out.WriteByte('\n')
 		s.hosts(out, r, max(room()-around, leastHosts))
 	}
-	s.drawMap(out, r, room()-3)
+	s.drawMap(out, room()-3)
 	out.WriteByte('\n')
 	out.Write(foot.Bytes())
 	if s.how.Lines > 0 && out.height() >= s.how.Lines { // headings separate the parts, too
@@ -208,7 +208,7 @@ func (s *Screen) hosts(out *sheet, r *run, most int) {
 }
 
 // drawMap draws a heat map of at most so many lines of cells, if any number of lines can show it.
-func (s *Screen) drawMap(out *sheet, r *run, lines int) {
+func (s *Screen) drawMap(out *sheet, lines int) {
 	m := s.sums.cells.Map()
 	if m.Total == 0 || lines < leastCells {
 		return

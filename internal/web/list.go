@@ -51,17 +51,18 @@ func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*fo
 			runs = append(runs, run)
 		}
 	}
-	if isHistorys {
-		f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns, Watched: watched}
-		facts.KeepTogether(f.Runs)
-		if !f.More {
-			f.Total = n
-		}
-		return f, nil
+	if !isHistorys {
+		q.By.Sort(runs, q.Lowest)
+		runs = runs[min(begin, n):]
 	}
-	q.By.Sort(runs, q.Lowest)
-	end := min(begin+pageRuns, len(runs))
-	return &found{Runs: runs[min(begin, end):end], More: end < len(runs), Total: len(runs), Watched: watched}, nil
+	f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns, Watched: watched}
+	if isHistorys {
+		facts.KeepTogether(f.Runs)
+	}
+	if !isHistorys || !f.More {
+		f.Total = n
+	}
+	return f, nil
 }
 
 // listView is the data of the template.
