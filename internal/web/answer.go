@@ -45,17 +45,18 @@ const unframed = "; frame-ancestors 'none'"
 
 // Head is the data that all pages need.
 type Head struct {
-	Title   string
-	Home    string // address of the list
-	Where   string // condition that the links to other pages keep
-	Program string
-	Style   template.CSS
-	Live    bool // the page shows what the history gets
+	Title     string
+	Home      string    // address of the list
+	Name      string    // name of the history
+	Condition condition // on the runs of the page; links to other pages keep it
+	Program   string
+	Style     template.CSS
+	Live      bool // the page shows what the history gets
 }
 
-// head returns the head of a page, whose links keep the condition of its address.
+// head returns the head of a page, with the condition of its address.
 func (s *site) head(r *http.Request, title string) Head {
-	return Head{Title: title, Home: homeOf(r), Where: r.URL.Query().Get("where"), Program: s.Program, Style: style()}
+	return Head{Title: title, Home: homeOf(r), Name: s.Name, Condition: parseCondition(r.URL.Query().Get("where")), Program: s.Program, Style: style()}
 }
 
 // show answers with a page made from a template.

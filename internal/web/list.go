@@ -68,12 +68,10 @@ func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*fo
 // listView is the data of the template.
 type listView struct {
 	Head
-	Name      string // name of the history
-	Query     listQuery
-	Condition condition
-	columns   []table.Column[*facts.Line]
-	Found     *found // nil if the condition has a mistake
-	Contents  string // what the history has, if no run matches
+	Query    listQuery
+	columns  []table.Column[*facts.Line]
+	Found    *found // nil if the condition has a mistake
+	Contents string // what the history has, if no run matches
 }
 
 func (s *site) list(w http.ResponseWriter, r *http.Request) {
@@ -82,9 +80,9 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		s.notify(w, r, http.StatusBadRequest, "No such list", err.Error())
 		return
 	}
-	v := listView{Head: s.head(r, "Runs"), Name: s.Name, Query: q}
+	v := listView{Head: s.head(r, "Runs"), Query: q}
 	v.columns, _ = q.columns() // parseQuery has returned the error
-	if v.Condition = parseCondition(q.Where); v.Condition.Problem != "" {
+	if v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "list", v)
 		return
 	}

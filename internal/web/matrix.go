@@ -16,8 +16,6 @@ import (
 // matrixView is the data of the template.
 type matrixView struct {
 	Head
-	Name      string // name of the history
-	Condition condition
 	By, Show  string
 	Problem   string // what is wrong with By or Show, or why there is no matrix
 	Runs      int
@@ -29,8 +27,8 @@ type matrixView struct {
 // differ.
 func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := matrixView{Head: s.head(r, "Matrix"), Name: s.Name, By: strings.TrimSpace(q.Get("by")), Show: strings.TrimSpace(q.Get("show"))}
-	if v.Condition = parseCondition(v.Where); v.Condition.Problem != "" {
+	v := matrixView{Head: s.head(r, "Matrix"), By: strings.TrimSpace(q.Get("by")), Show: strings.TrimSpace(q.Get("show"))}
+	if v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "matrix", v)
 		return
 	}

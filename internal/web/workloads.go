@@ -26,8 +26,6 @@ const mostRuns = 100
 // workloadsView is the data of the template.
 type workloadsView struct {
 	Head
-	Name      string // name of the history
-	Condition condition
 	Table     *report.Table
 	Undecided string // says which runs were left out; empty if none were
 }
@@ -88,8 +86,8 @@ func workloadTable(list []*workload.Workload) *report.Table {
 }
 
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
-	v := workloadsView{Head: s.head(r, "Workloads"), Name: s.Name}
-	if v.Condition = parseCondition(v.Where); v.Condition.Problem != "" {
+	v := workloadsView{Head: s.head(r, "Workloads")}
+	if v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
