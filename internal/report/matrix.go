@@ -11,21 +11,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// MatrixView shows a number in one direction by one setting or two.
-type MatrixView struct {
-	Title    string
-	Drawings []Figure // the curve of a latency, and a heat map
-	Notes    []string
-}
-
-// Matrices returns the views of runs for each direction that can be drawn, and have at least least cells.
-func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, runs []*mapping.Run, least int) (list []MatrixView) {
+// Matrices returns views of a number of runs by settings: the curve of a latency, and a heat map, for each direction that can be
+// drawn, and has at least least cells.
+func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, runs []*mapping.Run, least int) (list []View) {
 	for _, direction := range directions {
 		for _, m := range matrix.New(by, direction, runs) {
 			if len(m.Cells()) < least {
 				continue
 			}
-			v := MatrixView{Title: m.Title(metric)}
+			v := View{Title: m.Title(metric)}
 			add := func(p *matrix.Picture) {
 				v.Drawings, v.Notes = append(v.Drawings, Figure{SVG: template.HTML(p.Fragment())}), p.Notes // safe, because Fragment escapes texts
 			}
@@ -49,7 +43,7 @@ func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, run
 
 // matrices shows p99 by the settings in which the runs of a page differ. There is none if they differ in more than three, or
 // if the page has only parts of them, because documents have the numbers of whole runs.
-func (p *Page) matrices() []MatrixView {
+func (p *Page) matrices() []View {
 	runs := facts.Parts(slices.DeleteFunc(documents(p.runs), func(run *mapping.Run) bool { return run.Run.Live() })...)
 	by := matrix.SettingsOf(runs)
 	if len(by) == 0 || p.opt.Query.Times() != "" {

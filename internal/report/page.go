@@ -98,8 +98,8 @@ func (p *Page) Write(w io.Writer) error {
 	}
 	var b bytes.Buffer
 	err := pageTemplate().Execute(&b, pageView{
-		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Overlays: overlays(p.runs), Matrices: p.matrices(), Summary: p.summary(isExecution),
-		Many: len(p.runs) > 1, IsExecution: isExecution, Lead: lead, IsStaged: len(p.bases) > 1, Beyond: max(len(p.runs)-MaxSections, 0), Undrawn: len(p.runs) > maxCurves,
+		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Views: append(p.matrices(), overlays(p.runs)...), Summary: p.summary(isExecution),
+		Many: len(p.runs) > 1, IsExecution: isExecution, Lead: lead, IsStaged: len(p.bases) > 1, Beyond: max(len(p.runs)-MaxSections, 0),
 	})
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (p *Page) Write(w io.Writer) error {
 var (
 	//go:embed page.html
 	pageHTML string
-	// PartsHTML has the templates "nav" of [Nav], "table" of a [Table], and "drawings" of a [MatrixView].
+	// PartsHTML has the templates "nav" of [Nav], "table" of a [Table], and "drawings" of a [View].
 	//go:embed parts.html
 	PartsHTML string
 	//go:embed page.css
@@ -141,23 +141,31 @@ type pageView struct {
 	Options
 	Runs        []*run
 	Comparisons []*comparison
-	Overlays    []Figure
-	Matrices    []MatrixView
+	Views       []View
 	Many        bool   // there are several runs
 	IsExecution bool   // they are stages of one execution
 	Lead        string // when the execution was
 	IsStaged    bool   // runs are compared with several stages of one execution
 	Beyond      int    // number of runs without a section
-	Undrawn     bool   // some runs are missing in the charts of all distributions
 	Summary     *Table // all runs
 }
 
-// Figure is a chart with its name.
-type Figure struct {
-	Name string
-	SVG  template.HTML
-	Data chartData
+// View has drawings of one thing.
+type View struct {
+	Title    string
+	Drawings []Figure
+	Notes    []string
 }
+
+// Figure is a drawing.
+type Figure struct {
+	SVG   template.HTML
+	Class string
+	Data  chartData
+}
+
+// ofCurves explains drawings of curves.
+const ofCurves = "The latency that a share of the requests did not exceed. Each further nine has the same width."
 
 // picture returns a chart of the usual width.
 func picture(c *chart.Canvas, class string, height float64, label string) template.HTML {
@@ -222,7 +230,7 @@ func runClass(i int) string {
 }
 
 // overlays returns a chart of the distributions of all runs for each direction that at least two of them have.
-func overlays(runs []*run) (list []Figure) {
+func overlays(runs []*run) (list []View) {
 	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
 		var curves []*curve
 		for i, r := range runs[:min(len(runs), maxCurves)] {
@@ -236,9 +244,11 @@ func overlays(runs []*run) (list []Figure) {
 		}
 		if len(curves) > 1 {
 			label := fmt.Sprintf("Latency of %s by percentile, of %d runs", mapping.Plural(direction), len(curves))
-			one := drawCurves(curves, label)
-			one.Name = direction
-			list = append(list, one)
+			note := ofCurves
+			if len(runs) > maxCurves {
+				note += fmt.Sprintf(" The first %d runs are drawn.", maxCurves)
+			}
+			list = append(list, View{"Distribution of " + direction + " latencies", []Figure{drawCurves(curves, label)}, []string{note}})
 		}
 	}
 	return list

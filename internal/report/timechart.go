@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -62,7 +61,7 @@ type panelData struct {
 }
 
 // newTimeChart draws the chart. Directions without histograms have no panel of latencies.
-func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, label string) (template.HTML, chartData) {
+func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, label string) Figure {
 	var withLatency []string
 	for _, name := range names {
 		if low, high := all[name].latencies(); high >= low {
@@ -89,7 +88,7 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 	for _, name := range names {
 		t.data = append(t.data, t.panelData(name))
 	}
-	return picture(&t.Canvas, "time", top+chart.BelowHeight, label), chartData{timesOf(&axis), t.data}
+	return Figure{SVG: picture(&t.Canvas, "time", top+chart.BelowHeight, label), Data: chartData{timesOf(&axis), t.data}}
 }
 
 // latencies returns the lowest and the highest drawn latency. If there is none, high is below low.

@@ -19,7 +19,7 @@ type matrixView struct {
 	By, Show  string
 	Problem   string // what is wrong with By or Show, or why there is no matrix
 	Runs      int
-	Matrices  []report.MatrixView
+	Matrices  []report.View
 	Undecided string // says which runs were left out; empty if none were
 }
 
