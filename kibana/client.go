@@ -258,6 +258,7 @@ func advice(e *es.Error) string {
 
 // Print writes what [Plan.Apply] would do with each object: create, replace or keep it.
 func (p *Plan) Print(w io.Writer) error {
+	var b strings.Builder
 	for _, o := range p.bundle.Objects {
 		action := "replace"
 		if slices.Contains(p.missing, o.ID) {
@@ -265,15 +266,15 @@ func (p *Plan) Print(w io.Writer) error {
 		} else if p.same {
 			action = "keep"
 		}
-		if _, err := fmt.Fprintf(w, "# %s %s %s in Kibana: %s\n", action, o.Type, o.ID, o.Title()); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, "# %s %s %s in Kibana: %s\n", action, o.Type, o.ID, o.Title())
 	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // Apply imports all objects if one is missing or differs, and writes the addresses of the dashboards.
 func (p *Plan) Apply(ctx context.Context, w io.Writer) error {
+	var b strings.Builder
 	action := "keep %d saved objects in Kibana\n"
 	if !p.same || len(p.missing) > 0 {
 		if err := p.client.Import(ctx, p.bundle); err != nil {
@@ -281,18 +282,14 @@ func (p *Plan) Apply(ctx context.Context, w io.Writer) error {
 		}
 		action = "import %d saved objects into Kibana\n"
 	}
-	if _, err := fmt.Fprintf(w, action, len(p.bundle.Objects)); err != nil {
-		return err
-	}
+	fmt.Fprintf(&b, action, len(p.bundle.Objects))
 	for _, o := range p.bundle.Objects {
-		if o.Type != typeDashboard {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "dashboard %q: %s\n", o.Title(), p.bundle.address(p.client.transport.String(), &o)+opened(&o)); err != nil {
-			return err
+		if o.Type == typeDashboard {
+			fmt.Fprintf(&b, "dashboard %q: %s\n", o.Title(), p.bundle.address(p.client.transport.String(), &o)+opened(&o))
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // address returns the address of a dashboard in a Kibana.

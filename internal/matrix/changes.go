@@ -59,8 +59,9 @@ func WriteChanges(w io.Writer, format, sides string, pairs []*Pair) error {
 	}
 	var numbers []number
 	var matrices []*Matrix
+	pairOf := map[*Cell]*Pair{}
 	for _, p := range pairs {
-		if !slices.Contains(matrices, p.of) {
+		if pairOf[p.Cell] = p; !slices.Contains(matrices, p.of) {
 			matrices = append(matrices, p.of)
 		}
 		for _, l := range p.Lines {
@@ -75,27 +76,25 @@ func WriteChanges(w io.Writer, format, sides string, pairs []*Pair) error {
 	between := ""
 	for _, n := range numbers {
 		for _, m := range matrices {
-			texts := map[*Cell]string{} // of the cells whose runs have the direction
-			for _, p := range pairs {
-				if p.of != m {
-					continue
-				}
-				if slices.ContainsFunc(p.Runs, func(run *mapping.Run) bool { return totalsOf(run, n.direction) != nil }) {
-					texts[p.Cell] = p.Why
-				}
+			text := func(c *Cell) string {
+				p := pairOf[c]
 				for _, l := range p.Lines {
 					if l.Direction == n.direction && l.Metric == n.metric {
-						texts[p.Cell] = l.Text() + " " + string(l.Verdict)
+						return l.Text() + " " + string(l.Verdict)
 					}
 				}
+				if !slices.ContainsFunc(c.Runs, func(run *mapping.Run) bool { return totalsOf(run, n.direction) != nil }) {
+					return ""
+				}
+				return p.Why
 			}
-			if len(texts) == 0 {
+			if !slices.ContainsFunc(m.Cells(), func(c *Cell) bool { return text(c) != "" }) {
 				continue
 			}
 			fmt.Fprint(w, between)
 			of := *m
 			of.Direction, between = n.direction, "\n"
-			if err := of.grid(w, format, of.Title(n.metric)+": "+sides, m.columns(n.metric.Text(), func(c *Cell) string { return texts[c] }), nil); err != nil {
+			if err := of.grid(w, format, of.Title(n.metric)+": "+sides, m.columns(n.metric.Text(), text), nil); err != nil {
 				return err
 			}
 		}

@@ -386,21 +386,16 @@ func (n *Night) recall(ctx context.Context, keys ...string) map[string]string {
 // Save stores the memos of this ingest. all are the runs that were found.
 func (n *Night) Save(ctx context.Context, to *sqlite.Store, all []*cbt.Run) error {
 	texts := map[string]string{}
-	put := func(key string, value any) error {
-		text, err := json.Marshal(value)
+	put := func(key string, value any) {
+		text, _ := json.Marshal(value) // cannot fail: it has only texts
 		texts[key] = string(text)
-		return err
 	}
 	for key, lacks := range n.lacks {
-		if err := put(key, lacks); err != nil {
-			return err
-		}
+		put(key, lacks)
 	}
 	for key, m := range n.now {
 		if m != nil {
-			if err := put(key, m); err != nil {
-				return err
-			}
+			put(key, m)
 		}
 	}
 	c := callMemo{Listing: n.listing, Left: n.left}
@@ -411,9 +406,7 @@ func (n *Night) Save(ctx context.Context, to *sqlite.Store, all []*cbt.Run) erro
 		mayChange = mayChange || n.now[k] == nil
 	}
 	if len(all) > 0 && !mayChange {
-		if err := put(n.callKey(), c); err != nil {
-			return err
-		}
+		put(n.callKey(), c)
 	}
 	return to.Remember(ctx, texts, n.today, n.today-keepDays)
 }

@@ -163,10 +163,7 @@ func (e *Entry) CollectLogs(c *fioargs.Command) error {
 			continue
 		}
 		seen[prefix] = true
-		names, err := filepath.Glob(escape(prefix) + logNames)
-		if err != nil {
-			return err
-		}
+		names, _ := filepath.Glob(escape(prefix) + logNames) // fails only for a wrong pattern
 		for _, name := range names {
 			info, err := os.Stat(name)
 			if err != nil {
@@ -184,7 +181,8 @@ func (e *Entry) CollectLogs(c *fioargs.Command) error {
 			}
 		}
 	}
-	names, err := filepath.Glob(filepath.Join(escape(e.Folder), "*"+logNames))
+	var err error
+	names, _ := filepath.Glob(filepath.Join(escape(e.Folder), "*"+logNames))
 	for _, name := range names {
 		if e.Host != "" {
 			err = errors.Join(err, os.Rename(name, name+"."+e.Host))
