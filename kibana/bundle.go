@@ -175,13 +175,12 @@ func (b *Bundle) WriteNDJSON(w io.Writer) error {
 // read.
 type builder struct {
 	files         fs.FS
-	prefix        string              // of indices
-	ids           string              // prefix of the ids of all objects
-	bands         *strings.Replacer   // of the placeholders of bands
-	runs, latency map[string]string   // types of fields, by path
-	views         map[string]dataView // by name of the file, like the other maps
-	panels        map[string]Object
-	specs         map[string][]byte
+	prefix        string            // of indices
+	ids           string            // prefix of the ids of all objects
+	bands         *strings.Replacer // of the placeholders of bands
+	runs, latency map[string]string // types of fields, by path
+	panels        map[string]Object // by name of the file
+	specs         map[string][]byte // by name of the file
 }
 
 func newBuilder(opt Options, files fs.FS) *builder {
@@ -197,7 +196,7 @@ func newBuilder(opt Options, files fs.FS) *builder {
 	return &builder{
 		files: files, prefix: opt.Prefix, ids: ids, bands: strings.NewReplacer(`"${bands}"`, all, `"${bands:low}"`, low, `"${bands:high}"`, high),
 		runs: templates.RunFields(), latency: templates.LatencyFields(),
-		views: map[string]dataView{}, panels: map[string]Object{}, specs: map[string][]byte{},
+		panels: map[string]Object{}, specs: map[string][]byte{},
 	}
 }
 
@@ -214,10 +213,10 @@ func (b *builder) id(name string) string { return b.ids + name }
 
 // fields returns the types of the fields of an index pattern, by path.
 func (b *builder) fields(index string) map[string]string {
-	if b.isVersioned(index) {
-		return b.latency
+	if index == mapping.RunsIndex(b.prefix) {
+		return b.runs
 	}
-	return b.runs
+	return b.latency
 }
 
 func must[T any](v T, err error) T {

@@ -25,7 +25,6 @@ type format struct {
 func (b *builder) dataView(name string) Object {
 	var view dataView
 	b.decode("dataviews/"+name+".json", &view)
-	b.views[name] = view
 	return newObject(typeDataView, b.id(name), map[string]any{
 		"title": view.Index, "name": b.title(view.Name), "timeFieldName": "@timestamp", "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
 		"sourceFilters": quoted([]any{map[string]string{"value": "light"}, map[string]string{"value": "*latency.histogram"}}), // large, and not for people
@@ -164,7 +163,7 @@ func (b *builder) dashboard(name string) Object {
 	controls, more := b.controls(d.Controls)
 	shown := search(nil)
 	for _, c := range d.Controls {
-		if b.isVersioned(b.views[c.View].Index) {
+		if c.View != runsView { // run documents are never pending
 			shown = shownSearch()
 			references = append(references, Reference{filterIndex, typeDataView, b.id(c.View)})
 			break
@@ -252,9 +251,4 @@ func search(own map[string]any) map[string]any {
 	source := map[string]any{"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{}}
 	maps.Copy(source, own)
 	return map[string]any{"searchSourceJSON": quoted(source)}
-}
-
-// isVersioned reports whether the documents of an index can be pending: all except run documents.
-func (b *builder) isVersioned(index string) bool {
-	return index != mapping.RunsIndex(b.prefix)
 }

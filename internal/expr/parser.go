@@ -185,7 +185,8 @@ func (p *Parser) Time() (text string, ok bool) {
 	text, ok = p.Word()
 	if ok && strings.Trim(text, "0123456789") == "" {
 		rest := p.at
-		if word, _ := p.Word(); agoUnits[strings.ToLower(word)] != "" { // 30 days
+		word, _ := p.Word()
+		if _, isUnit := ago[strings.ToLower(word)]; isUnit { // 30 days
 			return text + word, true
 		}
 		p.at = rest

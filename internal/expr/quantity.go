@@ -89,9 +89,9 @@ func sizes(one float64) map[string]unit {
 // times are in nanoseconds. Days have 24 hours.
 var times = func() map[string]unit {
 	all := map[string]unit{"ns": {0, 1}, "us": {3, 1}, "µs": {3, 1}, "μs": {3, 1}, "ms": {6, 1}} // micro sign and Greek mu
-	for name, canonical := range agoUnits {
-		if seconds := map[string]float64{"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}[canonical]; seconds > 0 {
-			all[name] = unit{9, seconds}
+	for name, one := range ago {
+		if lasts := time.Duration(one.d)*24*time.Hour + one.time; lasts > 0 { // not months and years, which differ
+			all[name] = unit{9, lasts.Seconds()}
 		}
 	}
 	return all

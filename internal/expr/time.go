@@ -6,27 +6,42 @@ import (
 	"time"
 )
 
-// agoUnits has the units of times by all their names.
-var agoUnits = func() map[string]string {
-	all := map[string]string{}
-	for _, names := range []string{"s second seconds", "m min minute minutes", "h hour hours", "d day days", "w week weeks", "mo month months", "y year years"} {
-		list := strings.Fields(names)
-		for _, name := range list {
-			all[name] = list[0]
+// span is how long something lasts: years, months and days of the calendar, or a time.
+type span struct {
+	y, m, d int
+	time    time.Duration
+}
+
+// after returns the moment that is n spans after t, or before it if n is negative.
+func (s span) after(t time.Time, n int) time.Time {
+	if s.time > 0 {
+		return t.Add(time.Duration(n) * s.time)
+	}
+	return t.AddDate(n*s.y, n*s.m, n*s.d)
+}
+
+// ago are the units of times by all their names.
+var ago = func() map[string]span {
+	all := map[string]span{}
+	for names, one := range map[string]span{
+		"s second seconds": {time: time.Second}, "m min minute minutes": {time: time.Minute}, "h hour hours": {time: time.Hour},
+		"d day days": {d: 1}, "w week weeks": {d: 7}, "mo month months": {m: 1}, "y year years": {y: 1},
+	} {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = one
 		}
 	}
 	return all
 }()
 
-// periods are the forms of times, and how long each lasts: years, months, days, and a part of a day.
+// periods are the forms of times, and how long each lasts.
 var periods = []struct {
-	layout     string
-	y, m, d    int
-	partOfADay time.Duration
+	layout string
+	span
 }{
-	{"2006", 1, 0, 0, 0}, {"2006-01", 0, 1, 0, 0}, {"2006-01-02", 0, 0, 1, 0},
-	{"2006-01-02 15:04", 0, 0, 0, time.Minute}, {"2006-01-02T15:04", 0, 0, 0, time.Minute},
-	{"2006-01-02 15:04:05", 0, 0, 0, time.Second}, {"2006-01-02T15:04:05", 0, 0, 0, time.Second}, {time.RFC3339, 0, 0, 0, time.Second},
+	{"2006", span{y: 1}}, {"2006-01", span{m: 1}}, {"2006-01-02", span{d: 1}},
+	{"2006-01-02 15:04", span{time: time.Minute}}, {"2006-01-02T15:04", span{time: time.Minute}},
+	{"2006-01-02 15:04:05", span{time: time.Second}}, {"2006-01-02T15:04:05", span{time: time.Second}}, {time.RFC3339, span{time: time.Second}},
 }
 
 // Period returns the begin and the end of what a text means: a moment, a day, a month. A time without a zone is in that
@@ -47,33 +62,16 @@ func Period(text string, now time.Time) (from, to time.Time, ok bool) {
 		case err == nil && strings.Contains(text, "."):
 			return t, t.Add(time.Millisecond), true // documents have milliseconds, so a moment lasts one
 		case err == nil:
-			return t, t.AddDate(p.y, p.m, p.d).Add(p.partOfADay), true
+			return t, p.after(t, 1), true
 		}
 	}
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 0 || n > 1_000_000 {
+	unit, isUnit := ago[strings.ToLower(strings.TrimSpace(text[len(digits):]))]
+	if err != nil || !isUnit || n < 0 || n > 1_000_000 {
 		return now, now, false
 	}
-	at := now
-	switch agoUnits[strings.ToLower(strings.TrimSpace(text[len(digits):]))] {
-	case "s":
-		at = now.Add(-time.Duration(n) * time.Second)
-	case "m":
-		at = now.Add(-time.Duration(n) * time.Minute)
-	case "h":
-		at = now.Add(-time.Duration(n) * time.Hour)
-	case "d":
-		at = now.AddDate(0, 0, -n)
-	case "w":
-		at = now.AddDate(0, 0, -7*n)
-	case "mo":
-		at = now.AddDate(0, -n, 0)
-	case "y":
-		at = now.AddDate(-n, 0, 0)
-	default:
-		return now, now, false
-	}
+	at := unit.after(now, -n)
 	return at, at, true
 }
 
