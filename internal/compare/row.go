@@ -134,23 +134,18 @@ func machine(m facts.Metric, v float64) float64 {
 // inPercent returns a share in percent, with four decimals.
 func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
 
-// valueText returns a value for people.
-func (c *Change) valueText(v float64, isOpen bool) string {
-	return unit.OrMore(facts.TextOf(c.Kind, finite(v), math.NaN(), 0), isOpen)
-}
-
-// BaseText returns the value of the base for people. A lower bound has a mark, and so has what fio computed.
-func (c *Change) BaseText() string { return c.valueText(c.Base, c.BaseOpen) + mark(c.BaseByFio) }
-
-// OtherText is like BaseText for the other side.
-func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen) + mark(c.OtherByFio) }
-
-func mark(byFio bool) string {
+// valueText returns a value for people. A lower bound has a mark, and so has what fio computed.
+func (c *Change) valueText(v float64, isOpen, byFio bool) string {
+	text := unit.OrMore(facts.TextOf(c.Kind, finite(v), math.NaN(), 0), isOpen)
 	if byFio {
-		return "*"
+		text += "*"
 	}
-	return ""
+	return text
 }
+
+// BaseText and OtherText return the values of the sides for people.
+func (c *Change) BaseText() string  { return c.valueText(c.Base, c.BaseOpen, c.BaseByFio) }
+func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen, c.OtherByFio) }
 
 // Text returns the change for people, such as "+3.1 %". It is "-" if both values are lower
 // bounds.

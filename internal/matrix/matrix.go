@@ -173,6 +173,12 @@ func (v Value) compare(other Value) int {
 	return cmp.Or(cmp.Compare(rank(v), rank(other)), cmp.Compare(v.number, other.number), cmp.Compare(v.Text, other.Text))
 }
 
+// distinct sorts values, and removes repetitions.
+func distinct(values []Value) []Value {
+	slices.SortStableFunc(values, Value.compare)
+	return slices.CompactFunc(values, func(a, b Value) bool { return a.compare(b) == 0 })
+}
+
 // Matrix has runs of one direction, by the values of one setting or two.
 type Matrix struct {
 	By            []Setting
@@ -220,17 +226,11 @@ func New(by []Setting, direction string, runs []*mapping.Run) (list []*Matrix) {
 			m.cells[at] = &Cell{Values: values, of: m}
 		}
 		m.cells[at].Runs = append(m.cells[at].Runs, run)
-		for _, to := range []struct {
-			values *[]Value
-			one    Value
-		}{{&m.Rows, row}, {&m.Columns, column}} {
-			if i, isThere := slices.BinarySearchFunc(*to.values, to.one, Value.compare); !isThere {
-				*to.values = slices.Insert(*to.values, i, to.one)
-			}
-		}
+		m.Rows, m.Columns = append(m.Rows, row), append(m.Columns, column)
 	}
 	slices.SortFunc(list, func(a, b *Matrix) int { return slices.CompareFunc(a.at, b.at, Value.compare) })
 	for _, m := range list {
+		m.Rows, m.Columns = distinct(m.Rows), distinct(m.Columns)
 		var have []*mapping.Run
 		for _, c := range m.Cells() {
 			c.Mixed = differing(workload.Varying(c.Runs))

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +31,20 @@ var clockNames = map[string]string{
 	"unknown":        "none: the date of the run is not known",
 }
 
+// weightingNames describes how requests count in windows.
+var weightingNames = map[string]string{
+	"inflight":   "requests count in each window by the share of their time in it (inflight)",
+	"completion": "requests count in the window in which they completed (completion)",
+}
+
+// when returns a text if it is known, and otherwise "".
+func when(isKnown bool, format string, args ...any) string {
+	if !isKnown {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
 // Facts returns facts about the run.
 func (r *run) Facts() []fact {
 	d := r.Doc
@@ -40,17 +53,7 @@ func (r *run) Facts() []fact {
 	if unit.IsKnown(d.Run.Start) {
 		began, ended = unit.Time(d.Run.Start, unit.Moment+unit.InZone), unit.Time(d.Run.End, unit.Moment+unit.InZone)
 	}
-	var path, cpu, skew, windows, recovered, source, reader string
-	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
-		path = d.Run.Path
-	}
-	if d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0 {
-		cpu = fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU)
-	}
 	clock := cmp.Or(clockNames[d.Clock.Source], d.Clock.Source)
-	if clock != "" && d.Clock.ErrorMS > 0 {
-		clock += fmt.Sprintf(", ± %d ms", d.Clock.ErrorMS)
-	}
 	var names []string
 	last := int64(0) // how much later the last host started than the first
 	for _, h := range d.Hosts {
@@ -59,58 +62,36 @@ func (r *run) Facts() []fact {
 		}
 		last = max(last, h.SkewMS)
 	}
-	hosts := ""
-	if len(names) > 0 {
-		hosts = fmt.Sprintf("%d: %s", len(names), query.List(names))
+	compacted := d.Run.Compacted
+	windows := []string{ // how long they are, and how requests count in them
+		when(d.IntervalMS > 0, "%s", elapsed(d.IntervalMS)),
+		when(compacted.From != "", "compacted on %s from windows of %s", unit.Time(compacted.At, unit.Day), elapsed(compacted.IntervalMS)),
+		weightingNames[d.Weighting],
 	}
-	if last > 0 {
-		skew = "the last host started " + elapsed(last) + " after the first"
-	}
-	var parts []string // how long windows are, and how requests count in them
-	if d.IntervalMS > 0 {
-		parts = append(parts, elapsed(d.IntervalMS))
-	}
-	if c := d.Run.Compacted; c.From != "" {
-		parts = append(parts, "compacted on "+unit.Time(c.At, unit.Day)+" from windows of "+elapsed(c.IntervalMS))
-	}
-	switch d.Weighting {
-	case "inflight":
-		parts = append(parts, "requests count in each window by the share of their time in it (inflight)")
-	case "completion":
-		parts = append(parts, "requests count in the window in which they completed (completion)")
-	}
-	windows = strings.Join(parts, ", ")
 	bins := "none: averages have no percentiles"
 	if i := slices.IndexFunc(r.Totals, func(t *total) bool { return t.histogram != nil }); i >= 0 {
 		l := r.Totals[i].histogram.Layout()
 		bins = fmt.Sprintf("%s: the error of their middles is at most %s", l, share(l.RelativeError()))
 	}
-	if n := d.Recovered.Requests; n > 0 {
-		of := ""
-		if d.All != nil && d.All.Requests > 0 {
-			of = " (" + share(float64(n)/float64(d.All.Requests)) + ")"
-		}
-		recovered = unit.Count(n) + " requests" + of + ": not in the logs, but in fio's JSON report"
-	}
-	if d.Source.Files > 0 {
-		source = unit.Plural(d.Source.Files, "file") + ", " + unit.Bytes(d.Source.Bytes)
-		if d.Source.Hash != "" {
-			source += ", XXH64 " + d.Source.Hash
-		}
-	}
-	if v := d.Program.Version; v != "" { // of the program that made the document, which may be older than this one
-		reader = "fio2es " + v
+	recovered, of := d.Recovered.Requests, ""
+	if d.All != nil && d.All.Requests > 0 {
+		of = " (" + share(float64(recovered)/float64(d.All.Requests)) + ")"
 	}
 	list := []fact{
-		{"Note", d.Run.Note}, {"Archive", d.Run.Archive}, {"Path", path}, {"Run", d.Run.ID},
+		{"Note", d.Run.Note}, {"Archive", d.Run.Archive}, {"Path", when(d.Run.Path != d.Run.Name && d.Run.Path != ".", "%s", d.Run.Path)}, {"Run", d.Run.ID},
 		{"Start", began}, {"End", ended}, {"Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start))},
-		{"Clock", clock}, {"Placed", d.Placed}, {"Hosts", hosts}, {"Skew", skew}, {"Jobs", unit.OrNothing(d.Fio.Jobs)},
-		{"fio", d.Fio.Text()}, {"CPU of a job", cpu}, {"Windows", windows}, {"Bins", bins}, {"Recovered", recovered},
+		{"Clock", clock + when(clock != "" && d.Clock.ErrorMS > 0, ", ± %d ms", d.Clock.ErrorMS)}, {"Placed", d.Placed},
+		{"Hosts", when(len(names) > 0, "%d: %s", len(names), query.List(names))},
+		{"Skew", when(last > 0, "the last host started %s after the first", elapsed(last))}, {"Jobs", unit.OrNothing(d.Fio.Jobs)},
+		{"fio", d.Fio.Text()}, {"CPU of a job", when(d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0, "%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU)},
+		{"Windows", strings.Join(slices.DeleteFunc(windows, func(text string) bool { return text == "" }), ", ")}, {"Bins", bins},
+		{"Recovered", when(recovered > 0, "%s requests%s: not in the logs, but in fio's JSON report", unit.Count(recovered), of)},
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.Run.Labels)) {
-		list = append(list, fact{name, d.Run.Labels[name]})
-	}
-	return known(append(list, fact{"Source", source}, fact{"Read by", reader}))
+	list = append(list, r.labels()...)
+	source := when(d.Source.Files > 0, "%s, %s", unit.Plural(d.Source.Files, "file"), unit.Bytes(d.Source.Bytes))
+	return known(append(list, fact{"Source", source + when(source != "" && d.Source.Hash != "", ", XXH64 %s", d.Source.Hash)},
+		// of the program that made the document, which may be older than this one
+		fact{"Read by", when(d.Program.Version != "", "fio2es %s", d.Program.Version)}))
 }
 
 // Lead returns archive, time, hosts and jobs of the run.

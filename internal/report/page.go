@@ -19,7 +19,6 @@ import (
 	"html/template"
 	"io"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -87,8 +86,8 @@ func (p *Page) Empty() error { return errors.Join(p.empty...) }
 // Write writes the whole page, or nothing if it fails.
 func (p *Page) Write(w io.Writer) error {
 	if len(p.runs) > 1 {
-		for i, r := range p.runs {
-			r.Class = runClass(i)
+		for i, r := range p.runs[:min(len(p.runs), maxCurves)] {
+			r.Class = fmt.Sprintf("run%d", i+1)
 		}
 	}
 	isExecution, lead := !p.opt.Pair && facts.IsExecution(documents(p.runs)), ""
@@ -221,23 +220,15 @@ func LivePolicy() string { return HashOf(liveJS) + "; connect-src 'self'" }
 // maxCurves is how many runs are drawn in one chart: the number of colours.
 const maxCurves = 8
 
-// runClass returns the class of the colour of run i, or "" for runs that are not drawn.
-func runClass(i int) string {
-	if i >= maxCurves {
-		return ""
-	}
-	return "run" + strconv.Itoa(i+1)
-}
-
 // overlays returns a chart of the distributions of all runs for each direction that at least two of them have.
 func overlays(runs []*run) (list []View) {
 	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
 		var curves []*curve
-		for i, r := range runs[:min(len(runs), maxCurves)] {
+		for _, r := range runs[:min(len(runs), maxCurves)] {
 			for _, c := range r.curves {
 				if c.name == direction {
 					one := *c
-					one.name, one.short, one.class = fmt.Sprintf("%d %s", r.Number, facts.Title(r.Doc)), fmt.Sprint("run ", r.Number), runClass(i)
+					one.name, one.short, one.class = fmt.Sprintf("%d %s", r.Number, facts.Title(r.Doc)), fmt.Sprint("run ", r.Number), r.Class
 					curves = append(curves, &one)
 				}
 			}
