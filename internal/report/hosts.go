@@ -51,12 +51,10 @@ func (s *hostSum) iops() float64 {
 
 // host has the numbers of a host in one direction.
 type host struct {
-	name, direction string
-	requests        int64
-	iops            float64
-	latency         mapping.Latency
-	latencies       facts.Latencies
-	skew            *int64 // in milliseconds after the first host; nil if it is not known
+	*window.Window // the sum of its windows
+	iops           float64
+	latencies      facts.Latencies
+	skew           *int64 // in milliseconds after the first host; nil if it is not known
 }
 
 // hostsOf returns the hosts of a direction, the slowest first.
@@ -66,14 +64,15 @@ func hostsOf(direction string, sums map[hostKey]*hostSum, hosts []mapping.RunHos
 			continue
 		}
 		all := s.Windows()[0]
-		h := &host{name: of.host, direction: direction, requests: all.Completed, iops: s.iops(), latency: all.Latency, latencies: facts.LatenciesOf(&all.Latency)}
+		all.Host = of.host
+		h := &host{Window: all, iops: s.iops(), latencies: facts.LatenciesOf(&all.Latency)}
 		if i := slices.IndexFunc(hosts, func(h mapping.RunHost) bool { return h.Name == of.host }); i >= 0 {
 			h.skew = &hosts[i].SkewMS
 		}
 		list = append(list, h)
 	}
 	slices.SortFunc(list, func(a, b *host) int {
-		return cmp.Or(cmp.Compare(b.latency.P99, a.latency.P99), cmp.Compare(b.latency.Max, a.latency.Max), strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(b.Latency.P99, a.Latency.P99), cmp.Compare(b.Latency.Max, a.Latency.Max), strings.Compare(a.Host, b.Host))
 	})
 	return list
 }
@@ -82,11 +81,11 @@ func hostsOf(direction string, sums map[hostKey]*hostSum, hosts []mapping.RunHos
 func hostColumns() []table.Column[*host] {
 	isSkewKnown := func(h *host) bool { return h.skew != nil }
 	return slices.Concat([]table.Column[*host]{
-		{Name: "host", Heading: "Host", Value: func(h *host) any { return h.name }},
-		{Name: "direction", Heading: "Dir", Value: func(h *host) any { return h.direction }},
+		{Name: "host", Heading: "Host", Value: func(h *host) any { return h.Host }},
+		{Name: "direction", Heading: "Dir", Value: func(h *host) any { return h.Direction }},
 		{
-			Name: "requests", Heading: ">Requests", Value: func(h *host) any { return h.requests },
-			Text: func(h *host) string { return facts.RequestsText(&h.latency, h.requests) },
+			Name: "requests", Heading: ">Requests", Value: func(h *host) any { return h.Completed },
+			Text: func(h *host) string { return facts.RequestsText(&h.Latency, h.Completed) },
 		},
 		{
 			Name: "iops", Heading: ">IOPS", Value: func(h *host) any { return h.iops },

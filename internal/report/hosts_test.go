@@ -72,7 +72,7 @@ func TestSharedRequest(t *testing.T) {
 		requests.Merge(histOf(1, 5000))
 		sums[key].add(w, requests)
 	}
-	if got := hostsOf("read", sums, nil)[0].latency.Max; got < 4900 {
+	if got := hostsOf("read", sums, nil)[0].Latency.Max; got < 4900 {
 		t.Errorf("max %v", got)
 	}
 }

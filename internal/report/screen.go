@@ -196,7 +196,7 @@ func (s *Screen) hosts(out *sheet, r *run, most int) {
 		count[t.Direction] = 0
 	}
 	for _, h := range r.Hosts {
-		if count[h.direction]++; count[h.direction] <= most/len(count) {
+		if count[h.Direction]++; count[h.Direction] <= most/len(count) {
 			rows = append(rows, h)
 		}
 	}

@@ -202,7 +202,7 @@ func (r *run) HostTables() (list []*Table) {
 	const most = 100 // of a table: the slowest ones
 	columns := slices.DeleteFunc(hostColumns(), func(c table.Column[*host]) bool { return c.Name == "direction" })
 	for _, direction := range mapping.Directions {
-		hosts := slices.DeleteFunc(slices.Clone(r.Hosts), func(h *host) bool { return h.direction != direction })
+		hosts := slices.DeleteFunc(slices.Clone(r.Hosts), func(h *host) bool { return h.Direction != direction })
 		numbers := func(h *host, column string) float64 {
 			x, _ := table.Pick(columns, column)[0].Value(h).(float64)
 			return x
