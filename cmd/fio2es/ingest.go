@@ -117,10 +117,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	night, closeStore, err := g.night(ctx, paths, hosts, opt)
-	if err != nil {
-		return err
-	}
+	night, closeStore := g.night(ctx, paths, hosts, opt)
 	defer closeStore()
 	if _, err := g.rules(); err != nil { // before any file is read
 		return err
@@ -262,7 +259,7 @@ func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Durat
 }
 
 // night begins an ingest with what earlier ones remembered. The returned function closes what was opened.
-func (g *ingestCall) night(ctx context.Context, paths []string, hosts []cbt.HostPath, opt pipeline.Options) (*nightly.Night, func(), error) {
+func (g *ingestCall) night(ctx context.Context, paths []string, hosts []cbt.HostPath, opt pipeline.Options) (*nightly.Night, func()) {
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
 	}
@@ -309,8 +306,7 @@ func (g *ingestCall) night(ctx context.Context, paths []string, hosts []cbt.Host
 			cluster.Close()
 		}
 	}
-	n, err := nightly.Begin(ctx, how, time.Now())
-	return n, closeAll, err
+	return nightly.Begin(ctx, how, time.Now()), closeAll
 }
 
 // memory returns the file in which ingests remember what they read: the embedded history, or a file of the user if the

@@ -154,7 +154,7 @@ func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*co
 	}
 	one.End(doc)
 	if c.query.WantsAll() {
-		err = one.AddTotals(doc, func(direction string) bool { return query.Wants(c.query.Directions, direction) })
+		err = one.AddTotals(doc, c.query.Directions)
 	}
 	if err == nil && one.IsEmpty() && c.query.String() != "" {
 		err = run.NoMatch(doc)

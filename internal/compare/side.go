@@ -33,15 +33,15 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 	r.series[w.Direction].Add(w, requests)
 }
 
-// AddTotals adds the totals of a run without windows in the wanted directions: what fio's report alone says, or logs of
+// AddTotals adds the totals of a run without windows in some directions, or in all: what fio's report alone says, or logs of
 // averages. It does nothing if the run has windows. It is called after End.
-func (r *Run) AddTotals(doc *mapping.Run, wanted func(direction string) bool) error {
+func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 	if !r.IsEmpty() {
 		return nil
 	}
 	r.series = map[string]*Series{}
 	for _, d := range doc.ByDirection() {
-		if !wanted(d.Direction) {
+		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
 			continue
 		}
 		h, err := &hist.Histogram{}, error(nil)

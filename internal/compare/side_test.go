@@ -91,7 +91,7 @@ func TestTotals(t *testing.T) {
 		totals := &mapping.Totals{Requests: int64(100 * max(len(us), 1)), DurationMS: 1000, Latency: mapping.NewLatency(h, nil), Fio: fio}
 		r, doc := &Run{Name: "x"}, &mapping.Run{Read: totals}
 		r.End(doc)
-		if err := r.AddTotals(doc, func(string) bool { return true }); err != nil {
+		if err := r.AddTotals(doc, nil); err != nil {
 			t.Fatal(err)
 		}
 		return r

@@ -58,14 +58,10 @@ func later() time.Time { return time.Now().Add(time.Hour) }
 // begin begins an ingest of the archive in dir.
 func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *nightly.Night {
 	k.log.Reset()
-	n, err := nightly.Begin(context.Background(), nightly.Options{
+	return nightly.Begin(context.Background(), nightly.Options{
 		Remember: !k.forgets, Settings: opt.Fingerprint(), Paths: []string{dir}, Log: slog.New(slog.NewTextHandler(&k.log, nil)),
 		Memory: k.store, Store: func(context.Context) (history.Store, error) { return k.store, nil },
 	}, now)
-	if err != nil {
-		k.Fatal(err)
-	}
-	return n
 }
 
 // isUnchanged reports whether nothing has changed.

@@ -87,24 +87,20 @@ type Night struct {
 }
 
 // Begin lists the files under the paths. now is the present time. Call it before the files are read.
-func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
+func Begin(ctx context.Context, opt Options, now time.Time) *Night {
 	n := &Night{
 		Options: opt, today: int(now.Unix() / (24 * 3600)), keys: map[*cbt.Run]string{}, memos: map[string]*memo{},
 		now: map[string]*memo{}, skipped: map[*cbt.Run][]error{}, lacks: map[string][]string{}, said: map[string]bool{},
 	}
 	if !opt.Remember {
-		return n, nil
+		return n
 	}
-	files, err := source.List(ctx, opt.Paths, cbt.Options())
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil: // the ingest itself will report the error
+	if files, err := source.List(ctx, opt.Paths, cbt.Options()); err != nil { // the ingest itself will report the error
 		opt.Log.Debug("nothing is remembered: " + err.Error())
-	default:
+	} else {
 		n.list(files, now)
 	}
-	return n, nil
+	return n
 }
 
 // Remembers reports whether the next ingest can know of this one.

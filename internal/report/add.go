@@ -27,9 +27,6 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	q.Levels = Levels(run)
 	r, side := p.begin(), &compare.Run{Name: name}
 	doc, err := run.Read(ctx, &q, func(w *window.Window) error {
-		if !several && r.series == nil {
-			return nil
-		}
 		requests, err := w.Histogram()
 		if err != nil {
 			return err
@@ -54,7 +51,7 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	p.put(one, r)
 	if several {
 		if side.End(doc); q.WantsAll() {
-			err = side.AddTotals(doc, func(direction string) bool { return query.Wants(q.Directions, direction) })
+			err = side.AddTotals(doc, q.Directions)
 		}
 		if err != nil {
 			return doc, err
