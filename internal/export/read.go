@@ -181,11 +181,16 @@ func (c *collector) end() ([]*Run, error) {
 		if first := r.Windows[0].Start; !unit.IsKnown(r.Info.Start) && unit.IsKnown(first) || first.Before(r.Info.Start) {
 			r.Info.Start = first
 		}
+		phase := int64(0) // where the first window of usual length begins: one before may be shorter
+		if i := slices.IndexFunc(r.Windows, func(w *window.Window) bool { return w.Length().Milliseconds() >= r.IntervalMS*9/10 }); i >= 0 {
+			phase = r.Windows[i].Start.Sub(r.Info.Start).Milliseconds() % r.IntervalMS
+		}
 		hasDirections := !slices.ContainsFunc(r.Windows, func(w *window.Window) bool { return w.Direction == mapping.AllDirections })
 		for _, w := range r.Windows {
 			w.Run = &r.Info
-			// Windows of hosts begin some milliseconds apart.
-			w.ElapsedMS = (w.StartMS() + r.IntervalMS/2) / r.IntervalMS * r.IntervalMS
+			// Windows of hosts begin some milliseconds apart, and all have their middles in one interval.
+			middle := w.StartMS() + w.Length().Milliseconds()/2
+			w.ElapsedMS = max((middle-phase+r.IntervalMS)/r.IntervalMS*r.IntervalMS-r.IntervalMS+phase, 0)
 			w.ToMS = r.Info.End.Sub(r.Info.Start).Milliseconds()
 			if !hasDirections && w.Direction != mapping.AllDirections {
 				w.Job, w.Direction = cmp.Or(w.Job, w.Direction), mapping.AllDirections

@@ -595,3 +595,23 @@ func TestReadHostile(t *testing.T) {
 		t.Logf("%s: %d MB, %v", c.name, used.Peak>>20, used.Time)
 	}
 }
+
+// TestReadShortFirst: windows of one series stay what they are, also if the first one is shorter (a log whose rows begin late), and
+// windows of hosts that begin a little apart are of one time.
+func TestReadShortFirst(t *testing.T) {
+	text := "host,direction,start_ms,end_ms,low_ns,high_ns,count\n"
+	for _, w := range []string{"a,read,0,505", "b,read,20,505", "a,read,505,2505", "b,read,505,2507", "a,read,2505,4505", "b,read,2507,4505", "b,read,4505,4700"} {
+		text += w + ",1000,1008,1\n"
+	}
+	runs, err := Read("x", strings.NewReader(text), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at []int64
+	for _, w := range runs[0].Windows {
+		at = append(at, w.ElapsedMS)
+	}
+	if want := []int64{0, 0, 505, 505, 2505, 2505, 4505}; !slices.Equal(at, want) {
+		t.Errorf("windows at %v ms, want %v", at, want)
+	}
+}
