@@ -24,14 +24,10 @@ import (
 // openHistory opens the history for reading: the cluster if the settings name one, otherwise the embedded history.
 func (e *env) openHistory(ctx context.Context) (history.Store, error) {
 	e.noteInterrupted()
-	if !e.cfg.Elasticsearch.Enabled() {
-		return e.readEmbedded(ctx)
+	if e.cfg.Elasticsearch.Enabled() {
+		return e.cluster(ctx)
 	}
-	client, _, err := e.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &clusterStore{elastic.New(client, e.cfg.Prefix), func() error { client.Close(); return nil }}, nil
+	return e.readEmbedded(ctx)
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
