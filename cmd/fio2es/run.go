@@ -26,7 +26,6 @@ import (
 	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
-	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -105,21 +104,6 @@ func ownFlags(cmd *cobra.Command, words []string) error {
 	return nil
 }
 
-type runCall struct {
-	*env
-	note, reports string
-	repeat        int
-	pause         time.Duration
-	quiet, again  bool
-
-	rules []slo.Rule
-	to    ingest.Target
-	fio   *fioargs.Command // as the user wrote it
-	how   record.Settings
-	sweep *sweep
-	noted []string // notes so far
-}
-
 // run checks everything, opens the history, and runs the fio of a command as often as wanted.
 func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	if r.repeat < 1 || r.pause < 0 {
@@ -136,8 +120,7 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	if r.how.Version, err = record.VersionOf(ctx, r.fio.Program); err != nil {
 		return err
 	}
-	r.sweep = &sweep{env: r.env, fio: r.fio, version: r.how.Version, pause: r.pause}
-	if err := r.sweep.plan(ctx, sweeps, r.repeat, r.how); err != nil {
+	if err := r.planTurns(ctx, sweeps); err != nil {
 		return err
 	}
 	if err := r.finishInterrupted(ctx); err != nil {
@@ -152,27 +135,26 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 		return errors.Join(err, r.to.Store.Close())
 	}
 	record.IgnoreClosedPipes() // fio and its run do not depend on the reader of the lines
-	var all finished
-	if r.sweep.hasOptions() {
-		if err := r.sweep.begin(s.Context, r.to.Store, r.again, &all); err != nil {
+	if r.isSweep() {
+		if err := r.beginSweep(s.Context); err != nil {
 			return errors.Join(err, r.to.Store.Close())
 		}
 	}
-	for _, t := range r.sweep.turns { // of all before the first, because a sweep may take hours
+	for _, t := range r.turns { // of all before the first, because a sweep may take hours
 		if !t.isDone {
 			r.say(spoils(t.fio))
 		}
 	}
-	err = r.runTurns(s, &all)
+	err = r.runTurns(s)
 	err = errors.Join(err, r.to.Store.Close())
 	printed := r.printFinished
-	if r.sweep.hasOptions() {
-		printed = r.sweep.print
+	if r.isSweep() {
+		printed = r.printSweep
 	}
-	if unread := printed(&all); !errors.Is(unread, syscall.EPIPE) {
+	if unread := printed(); !errors.Is(unread, syscall.EPIPE) {
 		err = errors.Join(err, unread)
 	}
-	if err == nil && all.broken {
+	if err == nil && r.all.broken {
 		return errMet
 	}
 	return err
@@ -189,39 +171,39 @@ func (r *runCall) say(notes []string) {
 }
 
 // runTurns runs fio as often as planned. A run of a sweep that fails does not end it, because others may still run.
-func (r *runCall) runTurns(s *record.Relay, all *finished) error {
+func (r *runCall) runTurns(s *record.Relay) error {
 	begun := false
-	for i, t := range r.sweep.turns {
+	for i, t := range r.turns {
 		if t.isDone {
 			continue
 		}
 		if begun && !s.Pause(r.pause) {
-			if !r.sweep.hasOptions() { // which says what it lacks
-				r.log.Warn(fmt.Sprintf("%d of %s ran", i, unit.Plural(len(r.sweep.turns), "run")))
+			if !r.isSweep() { // which says what it lacks
+				r.log.Warn(fmt.Sprintf("%d of %s ran", i, unit.Plural(len(r.turns), "run")))
 			}
 			return context.Canceled
 		}
 		begun = true
-		if len(r.sweep.turns) > 1 {
-			t.title = r.sweep.titleOf(i)
-			if t.later = r.sweep.left(r.sweep.turns[i+1:]); t.later > 0 {
+		if len(r.turns) > 1 {
+			t.title = r.titleOf(i)
+			if t.later = r.left(r.turns[i+1:]); t.later > 0 {
 				t.later += r.pause
 			}
 			text := t.title
-			if left := r.sweep.left(r.sweep.turns[i:]); left > 0 {
+			if left := r.left(r.turns[i:]); left > 0 {
 				text += ", " + unit.Short(left) + " left in all"
 			}
 			r.log.Info(text)
 		}
 		started := time.Now()
 		one, err := r.once(s, t)
-		r.sweep.overhead = max(time.Since(started)-t.length, 0)
-		all.add(one)
+		r.overhead = max(time.Since(started)-t.length, 0)
+		r.all.add(one)
 		if err == nil {
 			t.isDone = len(one.runs) > 0
 			continue
 		}
-		if !r.sweep.hasOptions() || s.Stopped() {
+		if !r.isSweep() || s.Stopped() {
 			return err
 		}
 		r.leftOut = true
@@ -237,7 +219,7 @@ func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
 	entry, err := r.folders().Begin(record.Entry{
 		Name: r.how.Name, Host: host, History: r.historyName(), Command: t.fio.Words(), Started: time.Now(),
-		Wrapped: len(t.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Sweep: r.sweep.labels(t),
+		Wrapped: len(t.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Sweep: r.labels(t),
 	})
 	if err != nil {
 		return stored, err
@@ -263,9 +245,8 @@ func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe
 		err = nil
 	}
-	one, failedToStore := r.env.finish(s.Context, r.to, r.rules, entry, ending.Signal != 0)
-	stored.add(one)
-	if failedToStore == nil && len(one.runs) == 0 {
+	stored, failedToStore := r.finish(s.Context, r.to, r.rules, entry, ending.Signal != 0)
+	if failedToStore == nil && len(stored.runs) == 0 {
 		r.log.Info("note: fio wrote no report, so there is nothing to store")
 		failedToStore = r.leave(entry, err == nil)
 	}
@@ -376,8 +357,8 @@ func (r *runCall) follow(ctx context.Context, entry *record.Entry, log *slog.Log
 }
 
 // printFinished prints the rows of runs, where they are stored, and what to run next.
-func (r *runCall) printFinished(f *finished) error {
-	runs := f.runs
+func (r *runCall) printFinished() error {
+	runs := r.all.runs
 	if len(runs) == 0 {
 		return nil
 	}
@@ -404,7 +385,7 @@ func (r *runCall) printFinished(f *finished) error {
 	}
 	fmt.Fprintln(r.stderr)
 	term.Line(r.stderr, "history: %s", r.historyName())
-	for _, folder := range f.folders {
+	for _, folder := range r.all.folders {
 		term.Line(r.stderr, "files:   %s, %s", shortHome(folder), unit.Bytes(record.Size(folder)))
 	}
 	next := []string{"fio2es show " + ids[0], "fio2es percentiles " + ids[0]}

@@ -14,9 +14,11 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/matrix"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -41,45 +43,55 @@ type turn struct {
 	later    time.Duration // how long the later ones take; 0: not known, or there are none
 }
 
-// sweep is what a command runs: fio with all combinations of the values of options, as often as wanted. Without options
-// there is one combination, which sets nothing.
-type sweep struct {
+// runCall is a call of run: what it runs, how, and what is done of it.
+type runCall struct {
 	*env
-	fio      *fioargs.Command // as the user wrote it
-	version  fioargs.Version
-	swept    []fioargs.Sweep
-	pause    time.Duration // between two turns
-	overhead time.Duration // what the last turn took besides the time that its jobs ran
-	turns    []*turn       // repetitions are outermost, so that a drift does not look like the effect of a setting
-	id       string        // value of the label of its runs
+	note, reports string
+	repeat        int
+	pause         time.Duration
+	quiet, again  bool
+
+	rules []slo.Rule
+	to    ingest.Target
+	fio   *fioargs.Command // as the user wrote it
+	how   record.Settings
+	noted []string // notes so far
+
+	swept    []fioargs.Sweep // options and their values
+	turns    []*turn         // repetitions are outermost, so that a drift does not look like the effect of a setting
+	overhead time.Duration   // what the last turn took besides the time that its jobs ran
+	id       string          // value of the label of the sweep's runs
+	all      finished        // runs so far; of a sweep, also those that the history had
 }
 
-// plan plans the turns. It checks all that can be checked before anything is opened or run.
-func (s *sweep) plan(ctx context.Context, texts []string, repeat int, how record.Settings) error {
+// planTurns plans the turns: fio with all combinations of the values of options, as often as wanted. Without options there is one
+// combination, which sets nothing. It checks all that can be checked before anything is opened or run.
+func (r *runCall) planTurns(ctx context.Context, texts []string) error {
 	for _, label := range []string{labelSweep, labelSettings} {
-		if _, ok := s.options().Labels[label]; ok && len(texts) > 0 {
+		if _, ok := r.options().Labels[label]; ok && len(texts) > 0 {
 			return usagef("--labels %s: --sweep sets this label: choose another name", label)
 		}
 	}
 	var err error
-	if s.swept, err = fioargs.ParseSweeps(texts, s.fio); err != nil {
+	if r.swept, err = fioargs.ParseSweeps(texts, r.fio); err != nil {
 		return usagef("--sweep %w", err)
 	}
 	const most = 1000 // more are a mistake, and would have to be checked one by one
 	n := 1
-	for _, o := range s.swept {
+	for _, o := range r.swept {
 		if n *= len(o.Values); n > most {
 			return usagef("--sweep: want at most %s combinations: sweep fewer values", unit.Count(most))
 		}
 	}
-	if s.hasOptions() { // fio checks the commands
+	how := r.how
+	if r.isSweep() { // fio checks the commands
 		if how.Folder, err = os.MkdirTemp("", "fio2es-"); err != nil {
 			return err
 		}
 		defer os.RemoveAll(how.Folder)
 	}
-	for _, set := range fioargs.Combinations(s.swept) {
-		t := &turn{fio: s.fio.With(set)}
+	for _, set := range fioargs.Combinations(r.swept) {
+		t := &turn{fio: r.fio.With(set)}
 		var words []string
 		for _, o := range set {
 			words = append(words, o.Name+"="+o.Value)
@@ -89,57 +101,57 @@ func (s *sweep) plan(ctx context.Context, texts []string, repeat int, how record
 		if err != nil {
 			return usageError{Err: err}
 		}
-		if t.length = plan.Length; s.hasOptions() {
+		if t.length = plan.Length; r.isSweep() {
 			if err := plan.Check(ctx, t.fio); ctx.Err() != nil {
 				return ctx.Err()
 			} else if err != nil {
 				return usagef("%s: %w", t.settings, err)
 			}
 		}
-		s.turns = append(s.turns, t)
+		r.turns = append(r.turns, t)
 	}
-	for range repeat - 1 {
-		for _, t := range s.turns[:n] {
+	for range r.repeat - 1 {
+		for _, t := range r.turns[:n] {
 			again := *t
-			s.turns = append(s.turns, &again)
+			r.turns = append(r.turns, &again)
 		}
 	}
 	return nil
 }
 
-func (s *sweep) hasOptions() bool { return len(s.swept) > 0 }
+func (r *runCall) isSweep() bool { return len(r.swept) > 0 }
 
 // left returns how long the turns take that are not done, with the pauses between them, or 0 if that is not known.
 // What a turn takes besides the time that its jobs run is as in the last one.
-func (s *sweep) left(turns []*turn) (sum time.Duration) {
+func (r *runCall) left(turns []*turn) (sum time.Duration) {
 	for _, t := range turns {
 		switch {
 		case t.isDone:
 		case t.length == 0:
 			return 0
 		default:
-			sum += t.length + s.overhead + s.pause
+			sum += t.length + r.overhead + r.pause
 		}
 	}
-	return max(sum-s.pause, 0).Round(time.Second)
+	return max(sum-r.pause, 0).Round(time.Second)
 }
 
 // mark returns a fingerprint of a sweep: of its command, job files and swept options, but not of their values. So
 // the same command continues a sweep that was interrupted, and a command with more values extends it.
-func (s *sweep) mark() (string, error) {
+func (r *runCall) mark() (string, error) {
 	host, _ := os.Hostname()
 	folder, err := os.Getwd() // because names of files may be relative
 	if err != nil {
 		return "", err
 	}
 	var names, jobs []any
-	for _, o := range s.swept {
+	for _, o := range r.swept {
 		names = append(names, o.Name)
 	}
-	for _, section := range s.fio.Jobs {
+	for _, section := range r.fio.Jobs {
 		jobs = append(jobs, section.Name, section.Map())
 	}
-	text, err := json.Marshal([]any{host, folder, s.fio.Words(), s.version, jobs, names, s.options().Labels})
+	text, err := json.Marshal([]any{host, folder, r.fio.Words(), r.how.Version, jobs, names, r.options().Labels})
 	if err != nil {
 		return "", err
 	}
@@ -147,14 +159,14 @@ func (s *sweep) mark() (string, error) {
 	return hex.EncodeToString(sum[:4]), nil
 }
 
-// begin looks up the newest sweep of the same command, and marks the turns whose runs the history has, unless all
+// beginSweep looks up the newest sweep of the same command, and marks the turns whose runs the history has, unless all
 // are wanted again. If there is none, a new sweep begins. Then it says what will run.
-func (s *sweep) begin(ctx context.Context, store history.Store, again bool, all *finished) error {
-	mark, err := s.mark()
+func (r *runCall) beginSweep(ctx context.Context) error {
+	mark, err := r.mark()
 	if err != nil {
 		return err
 	}
-	running, err := s.folders().Running()
+	running, err := r.folders().Running()
 	if err != nil {
 		return err
 	}
@@ -163,44 +175,44 @@ func (s *sweep) begin(ctx context.Context, store history.Store, again bool, all 
 			return fmt.Errorf("this sweep already runs, in %s: wait for it, or for its fio if fio2es was killed", shortHome(entry.Folder))
 		}
 	}
-	s.id = time.Now().UTC().Format("20060102-150405.000") + "-" + mark
-	if !again {
-		if err := s.findDone(ctx, store, mark, all); err != nil {
+	r.id = time.Now().UTC().Format("20060102-150405.000") + "-" + mark
+	if !r.again {
+		if err := r.findDone(ctx, mark); err != nil {
 			return err
 		}
 	}
 	var options, skipped []string
-	for _, o := range s.swept {
+	for _, o := range r.swept {
 		options = append(options, o.Name+" ("+strings.Join(o.Values, ", ")+")")
 	}
-	for _, t := range s.turns {
+	for _, t := range r.turns {
 		if t.isDone {
 			skipped = append(skipped, t.settings)
 		}
 	}
-	s.log.Info(fmt.Sprintf("sweep %s of %s", s.id, strings.Join(options, ", ")))
-	for _, o := range s.swept {
-		if others := s.fio.Differing(o.Name); len(others) > 0 {
-			s.log.Info(fmt.Sprintf("note: --sweep %s replaces settings of sections that differ: %s", o.Name, strings.Join(others, ", ")))
+	r.log.Info(fmt.Sprintf("sweep %s of %s", r.id, strings.Join(options, ", ")))
+	for _, o := range r.swept {
+		if others := r.fio.Differing(o.Name); len(others) > 0 {
+			r.log.Info(fmt.Sprintf("note: --sweep %s replaces settings of sections that differ: %s", o.Name, strings.Join(others, ", ")))
 		}
 	}
 	if len(skipped) > 0 {
 		const most = 8
-		s.log.Info(fmt.Sprintf("skipped: %s that the history has (--again runs all again): %s", unit.Plural(len(skipped), "run"), unit.List(skipped, most, "; ")))
+		r.log.Info(fmt.Sprintf("skipped: %s that the history has (--again runs all again): %s", unit.Plural(len(skipped), "run"), unit.List(skipped, most, "; ")))
 	}
-	if n := len(s.turns) - len(skipped); n > 0 {
+	if n := len(r.turns) - len(skipped); n > 0 {
 		text := "the time is not known, because jobs have no runtime"
-		if left := s.left(s.turns); left > 0 {
+		if left := r.left(r.turns); left > 0 {
 			text = "about " + unit.Short(left)
 		}
-		s.log.Info(unit.Plural(n, "run") + " to do: " + text)
+		r.log.Info(unit.Plural(n, "run") + " to do: " + text)
 	}
 	return nil
 }
 
 // findDone finds the runs of the newest sweep with this fingerprint.
-func (s *sweep) findDone(ctx context.Context, store history.Store, mark string, all *finished) error {
-	runs, err := s.readRuns(ctx, store, query.Watch(history.RunFilter{Light: true, Where: where.That("the sweep", func(run *mapping.Run) bool {
+func (r *runCall) findDone(ctx context.Context, mark string) error {
+	runs, err := r.readRuns(ctx, r.to.Store, query.Watch(history.RunFilter{Light: true, Where: where.That("the sweep", func(run *mapping.Run) bool {
 		return strings.HasSuffix(run.Run.Labels[labelSweep], "-"+mark)
 	})}))
 	if err != nil && !errors.Is(err, history.ErrNoIndex) {
@@ -213,13 +225,13 @@ func (s *sweep) findDone(ctx context.Context, store history.Store, mark string, 
 	has := map[string][]string{} // by settings, the folders of the executions
 	for _, run := range runs {
 		if settings := run.Run.Labels[labelSettings]; run.Run.Labels[labelSweep] == newest {
-			s.id, all.runs = newest, append(all.runs, run)
+			r.id, r.all.runs = newest, append(r.all.runs, run)
 			if !slices.Contains(has[settings], run.Run.Archive) {
 				has[settings] = append(has[settings], run.Run.Archive)
 			}
 		}
 	}
-	for _, t := range s.turns {
+	for _, t := range r.turns {
 		if folders := has[t.settings]; len(folders) > 0 {
 			t.isDone, has[t.settings] = true, folders[1:]
 		}
@@ -228,51 +240,51 @@ func (s *sweep) findDone(ctx context.Context, store history.Store, mark string, 
 }
 
 // labels returns the labels of a run of the sweep. Without a sweep there are none.
-func (s *sweep) labels(t *turn) map[string]string {
-	if !s.hasOptions() {
+func (r *runCall) labels(t *turn) map[string]string {
+	if !r.isSweep() {
 		return nil
 	}
-	return map[string]string{labelSweep: s.id, labelSettings: t.settings}
+	return map[string]string{labelSweep: r.id, labelSettings: t.settings}
 }
 
 // titleOf says which turn is the i-th.
-func (s *sweep) titleOf(i int) string {
-	text := fmt.Sprintf("run %d of %d", i+1, len(s.turns))
-	if s.hasOptions() {
-		text += ": " + s.turns[i].settings
+func (r *runCall) titleOf(i int) string {
+	text := fmt.Sprintf("run %d of %d", i+1, len(r.turns))
+	if r.isSweep() {
+		text += ": " + r.turns[i].settings
 	}
 	return text
 }
 
-// print prints IOPS and p99 of the sweep's runs in the history as matrices, and says which runs it lacks.
-func (s *sweep) print(f *finished) error {
+// printSweep prints IOPS and p99 of the sweep's runs in the history as matrices, and says which runs it lacks.
+func (r *runCall) printSweep() error {
 	var names, lacks []string // of settings; combinations
-	for _, o := range s.swept {
+	for _, o := range r.swept {
 		name := o.Name
 		if where.Lookup(name) == nil {
 			name = "option." + name
 		}
 		names = append(names, name)
 	}
-	if slices.ContainsFunc(f.runs, func(run *mapping.Run) bool { return run.Run.Stages > 1 }) {
+	if slices.ContainsFunc(r.all.runs, func(run *mapping.Run) bool { return run.Run.Stages > 1 }) {
 		names = append(names, "stage_name")
 	}
-	if slices.ContainsFunc(f.runs, func(run *mapping.Run) bool { return len(run.Sections) > 1 }) {
+	if slices.ContainsFunc(r.all.runs, func(run *mapping.Run) bool { return len(run.Sections) > 1 }) {
 		names = append(names, "section")
 	}
-	runs := slices.DeleteFunc(f.runs, func(run *mapping.Run) bool { return run.Run.Labels[labelSweep] != s.id })
+	runs := slices.DeleteFunc(r.all.runs, func(run *mapping.Run) bool { return run.Run.Labels[labelSweep] != r.id })
 	settings, err := matrix.Settings(names)
 	settings = matrix.Arranged(settings)
 	if err == nil && len(runs) > 0 {
-		c, to := matrixCall{settings: settings, metrics: workload.MustNumbers("iops", "p99")}, s.errorScreen()
+		c, to := matrixCall{settings: settings, metrics: workload.MustNumbers("iops", "p99")}, r.errorScreen()
 		fmt.Fprintln(to)
-		err = c.write(s.env, to, runs, func(*mapping.Run) bool { return true }, table.Text)
+		err = c.write(r.env, to, runs, func(*mapping.Run) bool { return true }, table.Text)
 	}
 	if err != nil {
 		return err
 	}
 	n := 0 // runs that are not done
-	for _, t := range s.turns {
+	for _, t := range r.turns {
 		if t.isDone {
 			continue
 		}
@@ -282,20 +294,20 @@ func (s *sweep) print(f *finished) error {
 	}
 	if len(lacks) > 0 {
 		const most = 8
-		s.log.Warn(fmt.Sprintf("the sweep lacks %s, which the same command runs: %s", unit.Plural(n, "run"), unit.List(lacks, most, "; ")))
+		r.log.Warn(fmt.Sprintf("the sweep lacks %s, which the same command runs: %s", unit.Plural(n, "run"), unit.List(lacks, most, "; ")))
 	}
-	fmt.Fprintln(s.stderr)
-	term.Line(s.stderr, "history: %s", s.historyName())
-	if len(f.folders) > 0 {
+	fmt.Fprintln(r.stderr)
+	term.Line(r.stderr, "history: %s", r.historyName())
+	if len(r.all.folders) > 0 {
 		size := int64(0)
-		for _, folder := range f.folders {
+		for _, folder := range r.all.folders {
 			size += record.Size(folder)
 		}
-		term.Line(s.stderr, "files:   %s, %s, %s", shortHome(string(s.folders())), unit.Plural(len(f.folders), "folder"), unit.Bytes(size))
+		term.Line(r.stderr, "files:   %s, %s, %s", shortHome(string(r.folders())), unit.Plural(len(r.all.folders), "folder"), unit.Bytes(size))
 	}
 	for i, by := range settings {
 		names[i] = by.Name
 	}
-	fmt.Fprintf(s.stderr, "next:    fio2es runs --by %s --draw curve label.%s=%s\n", strings.Join(names, ","), labelSweep, s.id)
+	fmt.Fprintf(r.stderr, "next:    fio2es runs --by %s --draw curve label.%s=%s\n", strings.Join(names, ","), labelSweep, r.id)
 	return nil
 }

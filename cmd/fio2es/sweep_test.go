@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/record"
 )
 
@@ -21,17 +22,17 @@ func TestSweepRuns(t *testing.T) {
 	store, err := e.writeEmbedded(t.Context())
 	check(t, err)
 	defer store.Close()
-	s := &sweep{env: e, fio: fio}
-	mark, err := s.mark()
+	r := &runCall{env: e, fio: fio, to: ingest.Target{Store: store}}
+	mark, err := r.mark()
 	check(t, err)
 	for name, isSame := range map[string]bool{"-" + mark: true, "-00000000": false} {
 		entry, err := e.folders().Begin(record.Entry{Name: "a", Started: time.Now(), Sweep: map[string]string{labelSweep: "20261121-100000.000" + name}})
 		check(t, err)
-		err = s.begin(t.Context(), store, false, &finished{})
+		err = r.beginSweep(t.Context())
 		if isSame && (err == nil || !strings.Contains(err.Error(), "this sweep already runs, in "+entry.Folder)) || !isSame && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		check(t, entry.Release())
-		check(t, s.begin(t.Context(), store, false, &finished{}))
+		check(t, r.beginSweep(t.Context()))
 	}
 }
