@@ -17,15 +17,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// heatmapOptions says how a map is drawn, and where it is written.
-type heatmapOptions struct {
-	format  string // table, csv, json or svg
-	output  string // file for the SVG; empty and - mean stdout
-	columns int    // most columns; 0 means as many as fit
-	lines   int    // lines of a table
-	colour  bool
-}
-
 const (
 	svgColumns = 240
 	maxColumns = 1000 // more are not visible; a column takes 17 KB, and there are more of them while reading
@@ -36,7 +27,7 @@ const (
 )
 
 func heatmapCommand(e *env) *cobra.Command {
-	how, q := heatmapOptions{format: table.Text}, &query.Query{}
+	h := &heatmaps{env: e, query: &query.Query{}, format: table.Text}
 	cmd := &cobra.Command{
 		Use:   "heatmap X...",
 		Short: "Requests by time and latency, as a heat map",
@@ -61,92 +52,91 @@ that has requests.`,
   fio2es heatmap results/ --direction write --host client01 --format csv`,
 		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
+			if err := h.check(); err != nil {
 				return err
 			}
-			h := newHeatmap(e, how, q)
+			h.fit()
 			a := answer{begin: h.begin, window: h.window, end: h.end}
-			if how.format == "svg" {
+			if h.format == "svg" {
 				a.only = "an SVG file has one map"
 			}
-			return (&runReader{env: e}).answer(cmd.Context(), args, q, a)
+			return (&runReader{env: e}).answer(cmd.Context(), args, h.query, a)
 		},
 	}
 	fl := cmd.Flags()
-	addAnswerFlags(fl, q)
-	addChoice(fl, &how.format, "format", "table, svg, csv, or json (an object a line)",
+	addAnswerFlags(fl, h.query)
+	addChoice(fl, &h.format, "format", "table, svg, csv, or json (an object a line)",
 		[]string{table.Text, "svg", table.CSV, table.JSON})
-	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this `file`; - is stdout")
-	fl.IntVar(&how.columns, "columns", 0, "`columns` of the map at most (default: as many as fit the terminal, else 240)")
+	fl.StringVarP(&h.output, "output", "o", "", "draw SVG into this `file`; - is stdout")
+	fl.IntVar(&h.columns, "columns", 0, "`columns` of the map at most (default: as many as fit the terminal, else 240)")
 	return cmd
-}
-
-func (how *heatmapOptions) check(format, columns bool) error {
-	if columns && (how.columns < 1 || how.columns > maxColumns) {
-		return usagef("--columns %d: want 1 to %d", how.columns, maxColumns)
-	}
-	if how.output == "" {
-		return nil
-	}
-	switch {
-	case format && how.format != "svg":
-		return usagef("--output is for SVG: leave out --format %s, or send stdout to a file", how.format)
-	case !format && how.output != "-" && !strings.HasSuffix(strings.ToLower(how.output), ".svg"):
-		return usagef("--output %s: want a name that ends in .svg, or --format svg", how.output)
-	}
-	how.format = "svg"
-	return nil
-}
-
-// heatmapAround is the number of lines besides the cells of a table, including the next prompt.
-const heatmapAround = 5
-
-// fit fits a table to the terminal, which may be nil, and decides whether to use colours.
-func (how *heatmapOptions) fit(screen *term.Screen) {
-	width, height := plainWidth, plainLines
-	if screen != nil {
-		how.colour = how.format == table.Text && term.HasColour()
-		if w, h := screen.Size(); w > 0 {
-			width, height = w, h-heatmapAround
-		}
-	}
-	how.lines = max(height, 4)
-	if how.columns > 0 {
-		return
-	}
-	how.columns = svgColumns
-	if how.format == table.Text {
-		how.columns = max(width-heatmap.MarginWidth, 10)
-	}
 }
 
 // heatmaps collects the windows of a run, and draws their map.
 type heatmaps struct {
 	*env
-	w     io.Writer
-	how   heatmapOptions
-	query *query.Query
-	cells *table.Writer[*heatmap.Row] // nil: a picture is drawn
+	query   *query.Query
+	format  string // table, csv, json or svg
+	output  string // file for the SVG; empty and - mean stdout
+	columns int    // most columns; 0 means as many as fit
+
+	w      io.Writer
+	lines  int // lines of a table
+	colour bool
+	cells  *table.Writer[*heatmap.Row] // nil: a picture is drawn
 
 	started    bool             // a map was drawn before
 	windows    *heatmap.Builder // windows of the run
 	directions []string         // directions with requests
 }
 
-func newHeatmap(e *env, how heatmapOptions, q *query.Query) *heatmaps {
-	h := &heatmaps{env: e, w: e.stdout, how: how, query: q}
-	screen, _ := e.stdout.(*term.Screen)
-	if h.how.fit(screen); h.how.colour { // unfiltered, because the map has escapes for colours; its title is cleaned
-		h.w = screen.Unfiltered()
+// check checks the flags. An output file makes SVG the format.
+func (h *heatmaps) check() error {
+	if h.flags.Changed("columns") && (h.columns < 1 || h.columns > maxColumns) {
+		return usagef("--columns %d: want 1 to %d", h.columns, maxColumns)
 	}
-	if how.format != table.Text && how.format != "svg" {
-		h.cells = table.New(h.w, how.format, heatmap.Columns())
+	if h.output == "" {
+		return nil
 	}
-	return h
+	switch format := h.flags.Changed("format"); {
+	case format && h.format != "svg":
+		return usagef("--output is for SVG: leave out --format %s, or send stdout to a file", h.format)
+	case !format && h.output != "-" && !strings.HasSuffix(strings.ToLower(h.output), ".svg"):
+		return usagef("--output %s: want a name that ends in .svg, or --format svg", h.output)
+	}
+	h.format = "svg"
+	return nil
+}
+
+// heatmapAround is the number of lines besides the cells of a table, including the next prompt.
+const heatmapAround = 5
+
+// fit fits a table to the terminal, if there is one, and decides whether to use colours.
+func (h *heatmaps) fit() {
+	h.w = h.stdout
+	width, height := plainWidth, plainLines
+	if screen, ok := h.stdout.(*term.Screen); ok {
+		if wide, high := screen.Size(); wide > 0 {
+			width, height = wide, high-heatmapAround
+		}
+		if h.colour = h.format == table.Text && term.HasColour(); h.colour { // unfiltered, because the map has escapes for colours; its title is cleaned
+			h.w = screen.Unfiltered()
+		}
+	}
+	h.lines = max(height, 4)
+	if h.columns == 0 {
+		h.columns = svgColumns
+		if h.format == table.Text {
+			h.columns = max(width-heatmap.MarginWidth, 10)
+		}
+	}
+	if h.format != table.Text && h.format != "svg" {
+		h.cells = table.New(h.w, h.format, heatmap.Columns())
+	}
 }
 
 func (h *heatmaps) begin(*query.Run, bool) error {
-	h.directions, h.windows = nil, heatmap.NewBuilder(h.how.columns)
+	h.directions, h.windows = nil, heatmap.NewBuilder(h.columns)
 	return nil
 }
 
@@ -176,8 +166,8 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 			}
 		}
 		return h.cells.End()
-	case h.how.format == "svg":
-		return h.writeOutput(h.how.output, func(w io.Writer) error {
+	case h.format == "svg":
+		return h.writeOutput(h.output, func(w io.Writer) error {
 			return m.WriteSVG(w, heatmap.Picture{Title: run.Name, Subtitle: h.about(m)})
 		})
 	}
@@ -186,7 +176,7 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	}
 	h.started = true
 	fmt.Fprintln(h.w, term.FillFor(h.stdout, term.Clean(run.Name+", "+h.about(m))))
-	return m.WriteText(h.w, heatmap.Text{Columns: h.how.columns, Lines: h.how.lines, Colour: h.how.colour})
+	return m.WriteText(h.w, heatmap.Text{Columns: h.columns, Lines: h.lines, Colour: h.colour})
 }
 
 // about describes a map.
