@@ -31,60 +31,62 @@ type Field struct {
 
 // Values returns the values that a run has in the field: strings, bools, times, or float64 and [AtLeast] in the unit of
 // documents. It returns none if the run lacks the field, and several for a list.
-func (f *Field) Values(run *mapping.Run) (list []any) {
+func (f *Field) Values(run *mapping.Run) []any {
 	if f.ofName != nil {
 		return nil
 	}
-	switch v := f.of(run).(type) {
+	return values(f.of(run))
+}
+
+// values returns a value of a document as [Field.Values] does.
+func values(value any) (list []any) {
+	switch v := value.(type) {
 	case nil:
+		return nil
 	case []any:
 		return v
 	case []string:
 		for _, text := range v {
 			list = append(list, text)
 		}
+		return list
 	case string:
-		if v != "" {
-			return []any{v}
+		if v == "" {
+			return nil
 		}
 	case time.Time:
-		if v.Year() >= 1970 {
-			return []any{v}
+		if v.Year() < 1970 {
+			return nil
 		}
 	case int:
 		return []any{float64(v)}
 	case int64:
 		return []any{float64(v)}
-	default:
-		return []any{v}
 	}
-	return list
+	return []any{value}
+}
+
+// each returns a text of each element of a list.
+func each[T any](list []T, of func(*T) string) (texts []string) {
+	for i := range list {
+		texts = append(texts, of(&list[i]))
+	}
+	return texts
 }
 
 // orOfSections returns a setting of a run, or what its sections have if these differ.
 func orOfSections(of func(*mapping.Run) any) func(*mapping.Run) any {
 	return func(r *mapping.Run) any {
-		value := of(r)
-		if value != nil || len(r.Sections) == 0 {
+		if value := of(r); value != nil {
 			return value
 		}
 		var list []any
 		for i := range r.Sections {
-			v := of(&mapping.Run{CBT: r.Sections[i].CBT})
-			switch n := v.(type) {
-			case nil:
-				continue
-			case int:
-				v = float64(n)
-			case int64:
-				v = float64(n)
+			for _, v := range values(of(&mapping.Run{CBT: r.Sections[i].CBT})) {
+				if !slices.Contains(list, v) {
+					list = append(list, v)
+				}
 			}
-			if !slices.Contains(list, v) {
-				list = append(list, v)
-			}
-		}
-		if len(list) == 0 {
-			return nil
 		}
 		return list
 	}
@@ -145,11 +147,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	add("stages", "run.stages", expr.Number, "how many stages its call of fio has", "3", func(r *mapping.Run) any { return unlessZero(r.Run.Stages) })
 	add("stage_name", "run.stage_name", expr.Text, "what the stage is called in its call of fio", "randread-qd1", func(r *mapping.Run) any { return r.Run.StageName })
 	add("section", "", expr.Text, "the sections of its jobs, if these did not all do the same", "reader", func(r *mapping.Run) any {
-		var list []string
-		for i := range r.Sections {
-			list = append(list, r.Sections[i].Name)
-		}
-		return list
+		return each(r.Sections, func(s *mapping.RunSection) string { return s.Name })
 	})
 	add("beside", "", expr.Text, "of a section in a matrix: what ran at the same time", "write", func(r *mapping.Run) any {
 		if len(r.Sections) != 1 {
@@ -187,18 +185,10 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		return r.Fio.Switches
 	})
 	add("direction", "fio.direction", expr.Text, "read, write, trim: those that it has", "write", func(r *mapping.Run) any {
-		var list []string
-		for _, d := range r.ByDirection() {
-			list = append(list, d.Direction)
-		}
-		return list
+		return each(r.ByDirection(), func(d *mapping.DirectionTotals) string { return d.Direction })
 	})
 	add("host", "hosts.name", expr.Text, "the name of one of its hosts", "client1", func(r *mapping.Run) any {
-		var list []string
-		for _, h := range r.Hosts {
-			list = append(list, h.Name)
-		}
-		return list
+		return each(r.Hosts, func(h *mapping.RunHost) string { return h.Name })
 	})
 	add("hosts", "", expr.Number, "how many hosts it has", "8", func(r *mapping.Run) any { return len(r.Hosts) })
 	add("clock", "clock.source", expr.Text, "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime",
@@ -211,11 +201,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	})
 	add("compacted", "run.compacted.at", expr.Time, "when its windows were joined to longer ones", aTime, func(r *mapping.Run) any { return r.Run.Compacted.At })
 	add("level", "levels", expr.Text, "cluster, host, section, job: of its interval documents", "host", func(r *mapping.Run) any {
-		var list []string
-		for _, l := range r.Levels {
-			list = append(list, l.String())
-		}
-		return list
+		return each(r.Levels, func(l *mapping.Level) string { return l.String() })
 	})
 	add("recovered", "recovered.requests", expr.Count, "requests recovered from fio's report", "0", func(r *mapping.Run) any { return r.Recovered.Requests })
 	add("missing", "missing.requests", expr.Count, "requests that are in no window", "0", func(r *mapping.Run) any { return r.Missing.Requests })
