@@ -17,21 +17,25 @@ import (
 // Client returns the options of a client for the cluster. It reads the files with secrets and certificates, and fails
 // if it cannot.
 func (e *Elasticsearch) Client() (es.Config, error) {
-	c := es.Config{
-		Addresses: e.Addresses, AllowPlain: e.AllowPlain,
-	}
-	e.wait(&c)
-	err := e.read("elasticsearch", &c)
-	certificates, caErr := certificates("elasticsearch.ca", e.CA)
-	c.CACert = certificates
-	return c, errors.Join(err, caErr)
+	return e.client(es.Config{Addresses: e.Addresses, AllowPlain: e.AllowPlain}, "elasticsearch", e.Credentials, "elasticsearch.ca", e.CA)
 }
 
-// wait sets the timeouts of a client.
-func (e *Elasticsearch) wait(c *es.Config) {
+// client completes the options of a client with the timeouts, the credentials of a section, and the certificates in a
+// file that a setting names.
+func (e *Elasticsearch) client(c es.Config, section string, from Credentials, ca, file string) (es.Config, error) {
 	if c.Timeout, c.GiveUpAfter = e.RequestTimeout, e.GiveUpAfter; e.GiveUpAfter == 0 {
 		c.GiveUpAfter = -1
 	}
+	c.Username = from.Username
+	var faults [3]error
+	c.APIKey, faults[0] = secret(section+".api_key", from.APIKey, from.APIKeyFile)
+	c.Password, faults[1] = secret(section+".password", from.Password, from.PasswordFile)
+	if file != "" {
+		if c.CACert, faults[2] = readRegular(file, mostCertificates); faults[2] != nil {
+			faults[2] = fmt.Errorf("%s: %w", ca, faults[2])
+		}
+	}
+	return c, errors.Join(faults[:]...)
 }
 
 // serverFaults returns all wrong values about the cluster and Kibana. The messages do not repeat Kibana's address,
@@ -83,8 +87,6 @@ func (k *Kibana) Enabled() bool { return k.URL != "" }
 // belong to no space.
 func (c *Config) KibanaClient() (es.Config, error) {
 	k, e := &c.Kibana, &c.Elasticsearch
-	out := es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, NoGzip: true}
-	e.wait(&out)
 	section, from := "kibana", k.Credentials
 	if from == (Credentials{}) && userIn(k.URL) == nil {
 		section, from = "elasticsearch", e.Credentials
@@ -95,10 +97,7 @@ func (c *Config) KibanaClient() (es.Config, error) {
 			}
 		}
 	}
-	err := from.read(section, &out)
-	certificates, caErr := certificates("kibana.ca_cert", k.CACert)
-	out.CACert = certificates
-	return out, errors.Join(err, caErr)
+	return e.client(es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, NoGzip: true}, section, from, "kibana.ca_cert", k.CACert)
 }
 
 // Credentials are an API key, or a user with a password. Secrets come from the environment or from files. They never
@@ -109,15 +108,6 @@ type Credentials struct {
 	Username     string    `mapstructure:"username"`
 	Password     es.Secret `mapstructure:"password"`
 	PasswordFile string    `mapstructure:"password_file"`
-}
-
-// read sets the credentials of a section in the options of a client. It reads the files that are named.
-func (c *Credentials) read(section string, to *es.Config) error {
-	var faults [2]error
-	to.Username = c.Username
-	to.APIKey, faults[0] = secret(section+".api_key", c.APIKey, c.APIKeyFile)
-	to.Password, faults[1] = secret(section+".password", c.Password, c.PasswordFile)
-	return errors.Join(faults[:]...)
 }
 
 // secret returns the text of a secret, or the text of its file (the setting name_file) without the line end that
@@ -140,18 +130,6 @@ func secret(name string, text es.Secret, file string) (es.Secret, error) {
 		return "", fmt.Errorf("%s_file: %s is empty", name, file)
 	}
 	return text, nil
-}
-
-// certificates returns the content of the PEM file that a setting names, or nil.
-func certificates(name, file string) ([]byte, error) {
-	if file == "" {
-		return nil, nil
-	}
-	pem, err := readRegular(file, mostCertificates)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return pem, nil
 }
 
 // userIn returns the user in an address. Without one it returns nil, whose Password method returns false.
