@@ -112,6 +112,16 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 		}
 		all = append(all, out.Entries...)
 	}
+	logs := map[*Entry]int{}
+	for _, j := range jobs {
+		logs[j.Entry]++
+	}
+	for _, e := range all { // the run time of a group is a sum over its jobs, of which it may have more than its options show
+		if len(e.parts) == 0 {
+			e.Size = max(e.Size, logs[e])
+			e.Ran = e.RanIn(e.Job)
+		}
+	}
 	return all
 }
 

@@ -352,3 +352,29 @@ func TestUndouble(t *testing.T) {
 		t.Error("a row that lacks requests of the one before was taken for a doubled one")
 	}
 }
+
+// TestRanOfGroup: the run time of a group that verifies follows from the number of its logs, because its options show the jobs of one
+// section only.
+func TestRanOfGroup(t *testing.T) {
+	stats := fiolog.DirectionStats{TotalIOs: 30, Runtime: 4005, Clat: fiolog.Latency{N: 30, Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: 3, Count: 30}}}}
+	j := fiolog.Job{
+		Name: "out", Elapsed: 8, Runtime: 12007, Directions: [fiolog.Directions]fiolog.DirectionStats{stats, stats, stats},
+		Options: options{"verify": "crc32c", "numjobs": "2", "write_hist_log": "out"},
+	}
+	out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}}
+	out.Take(&fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}})
+	ev := &Evidence{Run: &cbt.Run{}, Reader: rowsOf{3, 3, 3}, Outputs: []*Output{out}}
+	for i := range 3 {
+		ev.Logs = append(ev.Logs, &Log{
+			Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}}, Segment: -1,
+			Head: Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)},
+		})
+	}
+	stages, err := New(ev, Options{}, &Remarks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := stages[0].Entries[0]; e.Ran != 4005 || e.Size != 3 {
+		t.Errorf("%d jobs ran for %d ms, want 3 and 4005", e.Size, e.Ran)
+	}
+}

@@ -414,6 +414,25 @@ func TestRanFor(t *testing.T) {
 	}
 }
 
+// TestRanOfVerify: a job that verifies reads after it has written. Jobs of its group may do other things at the same time.
+func TestRanOfVerify(t *testing.T) {
+	verify := options{"verify": "crc32c"}
+	for _, c := range []struct {
+		job  fiolog.Job
+		want int64
+	}{
+		{fiolog.Job{Runtime: 4000, Elapsed: 5, Directions: [3]fiolog.DirectionStats{{Runtime: 1000}, {Runtime: 3000}}}, 4000},
+		{fiolog.Job{Runtime: 16000, Elapsed: 5, Directions: [3]fiolog.DirectionStats{{Runtime: 1000}, {Runtime: 3000}}}, 4000},
+		{fiolog.Job{Runtime: 27708, Elapsed: 8, Directions: [3]fiolog.DirectionStats{{Runtime: 4688}, {Runtime: 3548}, {Runtime: 7072}}}, 7072},
+	} {
+		c.job.Options = verify
+		out := &Output{Report: cbt.Report{File: &source.File{}}, Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}
+		if got := NewEntries(out)[0].Ran; got != c.want {
+			t.Errorf("%+v: %d ms, want %d", c.job, got, c.want)
+		}
+	}
+}
+
 // TestAnotherExecution: a report appended to that of an earlier run (>>) is not a later
 // one of the same run.
 func TestAnotherExecution(t *testing.T) {
