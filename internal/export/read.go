@@ -181,10 +181,12 @@ func (c *collector) end() ([]*Run, error) {
 		if first := r.Windows[0].Start; !unit.IsKnown(r.Info.Start) && unit.IsKnown(first) || first.Before(r.Info.Start) {
 			r.Info.Start = first
 		}
-		phase := int64(0) // where the first window of usual length begins: one before may be shorter
-		if i := slices.IndexFunc(r.Windows, func(w *window.Window) bool { return w.Length().Milliseconds() >= r.IntervalMS*9/10 }); i >= 0 {
-			phase = r.Windows[i].Start.Sub(r.Info.Start).Milliseconds() % r.IntervalMS
+		off := func(w *window.Window) time.Duration {
+			return (w.Length() - time.Duration(r.IntervalMS)*time.Millisecond).Abs()
 		}
+		// Where a window of usual length begins; the first and the last may be shorter.
+		usual := slices.MinFunc(r.Windows, func(a, b *window.Window) int { return cmp.Compare(off(a), off(b)) })
+		phase := usual.Start.Sub(r.Info.Start).Milliseconds() % r.IntervalMS
 		hasDirections := !slices.ContainsFunc(r.Windows, func(w *window.Window) bool { return w.Direction == mapping.AllDirections })
 		for _, w := range r.Windows {
 			w.Run = &r.Info

@@ -599,19 +599,30 @@ func TestReadHostile(t *testing.T) {
 // TestReadShortFirst: windows of one series stay what they are, also if the first one is shorter (a log whose rows begin late), and
 // windows of hosts that begin a little apart are of one time.
 func TestReadShortFirst(t *testing.T) {
-	text := "host,direction,start_ms,end_ms,low_ns,high_ns,count\n"
-	for _, w := range []string{"a,read,0,505", "b,read,20,505", "a,read,505,2505", "b,read,505,2507", "a,read,2505,4505", "b,read,2507,4505", "b,read,4505,4700"} {
-		text += w + ",1000,1008,1\n"
-	}
-	runs, err := Read("x", strings.NewReader(text), ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var at []int64
-	for _, w := range runs[0].Windows {
-		at = append(at, w.ElapsedMS)
-	}
-	if want := []int64{0, 0, 505, 505, 2505, 2505, 4505}; !slices.Equal(at, want) {
-		t.Errorf("windows at %v ms, want %v", at, want)
+	for _, c := range []struct {
+		windows []string
+		want    []int64
+	}{
+		{
+			[]string{"a,read,0,505", "b,read,20,505", "a,read,505,2505", "b,read,505,2507", "a,read,2505,4505", "b,read,2507,4505", "b,read,4505,4700"},
+			[]int64{0, 0, 505, 505, 2505, 2505, 4505},
+		},
+		{[]string{"a,read,0,955", "a,read,955,1955", "a,read,3955,4955", "a,read,4955,5000"}, []int64{0, 955, 3955, 4955}},
+	} {
+		text := "host,direction,start_ms,end_ms,low_ns,high_ns,count\n"
+		for _, w := range c.windows {
+			text += w + ",1000,1008,1\n"
+		}
+		runs, err := Read("x", strings.NewReader(text), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []int64
+		for _, w := range runs[0].Windows {
+			at = append(at, w.ElapsedMS)
+		}
+		if !slices.Equal(at, c.want) {
+			t.Errorf("windows at %v ms, want %v", at, c.want)
+		}
 	}
 }
