@@ -68,6 +68,7 @@ func place(out *Output, entries []*Entry) placement {
 	}
 	ran := time.Duration(elapsed(out.Fio)) * time.Millisecond
 	files := []*source.File{out.File}
+	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	longest, isOneStage, isGroup := longestOf(entries), isOneStage(entries), false
 	for _, e := range entries {
 		isGroup = isGroup || e.isGroup && len(e.parts) == 0
@@ -86,6 +87,14 @@ func place(out *Output, entries []*Entry) placement {
 	for _, e := range entries {
 		ramp, delay, _ := e.waits()
 		side.Starts[e] = moment{end.Add(delay + ramp - longest), clock, unsure + forks(entries...)}
+		if e.Several { // it began with fio, and if nothing says when that was, before its stages
+			took, slack := ran, starting
+			if ran == 0 {
+				took = oneByOne(e.Parts())
+				slack = took
+			}
+			side.Starts[e] = moment{end.Add(-took), clock, unsure + slack}
+		}
 		if e.option("startdelay") != "" {
 			side.how = "each job is placed by its startdelay, and the last to end by when fio wrote its report"
 		}
@@ -146,15 +155,11 @@ func place(out *Output, entries []*Entry) placement {
 			p.how = strings.TrimPrefix(p.how+"; "+how[e], "; ")
 		}
 	}
-	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	switch {
 	case len(p.Starts) == 0:
-		most, all := ran, map[string]time.Duration{}
-		for _, group := range groups {
-			all[group[0].Host] += longestOf(group)
-		}
+		most := ran
 		if ran == 0 { // neither fio's text nor fio --client says how long it ran: at most this long
-			most = longestIn(all)
+			most = oneByOne(slices.Concat(groups...))
 		}
 		for e, m := range side.Starts {
 			m.Start, m.Error = m.Start.Add(min(longest-most, 0)), max(m.Error, most)
@@ -185,6 +190,15 @@ func longestOf(entries []*Entry) (longest time.Duration) {
 		longest = max(longest, delay+ramp+e.ranFor())
 	}
 	return longest
+}
+
+// oneByOne returns how long the groups of a host take one after another, on the host where this is longest.
+func oneByOne(entries []*Entry) time.Duration {
+	all := map[string]time.Duration{}
+	for _, group := range by((*Entry).group, entries) {
+		all[group[0].Host] += longestOf(group)
+	}
+	return longestIn(all)
 }
 
 // isLate reports whether no job began when fio did, or when its ramp_time or startdelay was over.
@@ -392,7 +406,7 @@ func (e *Entry) ended(report time.Time) (last time.Time, spread time.Duration, o
 			last = at
 		}
 	}
-	return report.Add(last.Sub(e.Out.File.ModTime)), last.Sub(first), len(e.Jobs) > 0
+	return report.Add(last.Sub(e.Out.File.ModTime)), last.Sub(first), len(e.Jobs) > 0 && !e.Several
 }
 
 // isOneStage reports whether all jobs were started at once, except for a startdelay in their options. Jobs behind a

@@ -177,6 +177,19 @@ func TestPlaceOfClients(t *testing.T) {
 	}
 }
 
+// TestPlaceSeveral: a log of all jobs (per_job_logs=0) begins with fio, whose stages ran one after another.
+func TestPlaceSeveral(t *testing.T) {
+	for _, c := range []struct{ elapsed, start, slack int64 }{{10, 10_000, 1650}, {0, 9000, 9150}} { // text does not say how long fio ran
+		out, entries := outputOf(c.elapsed, section{ran: 4000, log: 20}, section{group: 1, ran: 5000, log: 20})
+		one := combine(entries)
+		one.Several, one.Ran = true, 0
+		m := Place(out, []*Entry{one}).Starts[one]
+		if start := written.Sub(m.Start).Milliseconds(); start != c.start || m.Error.Milliseconds() != c.slack {
+			t.Errorf("fio ran for %d s: it began %d ms before the report ± %v", c.elapsed, start, m.Error)
+		}
+	}
+}
+
 // changeTimes changes the modification times of a report and of its logs.
 func changeTimes(out *Output, entries []*Entry, change func(time.Time) time.Time) {
 	out.Entries = entries
