@@ -164,33 +164,40 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) any {
 	}
 	answer := map[string]any{"took": 1, "errors": failed, "items": items}
 	if want := r.URL.Query().Get("filter_path"); want != "" {
-		answer = filtered(answer, "", strings.Split(want, ",")).(map[string]any)
+		var paths [][]string
+		for path := range strings.SplitSeq(want, ",") {
+			paths = append(paths, strings.Split(path, "."))
+		}
+		return filtered(answer, paths)
 	}
 	return answer
 }
 
-// filtered removes from an answer all that filter_path does not name. "*" stands for any name.
-func filtered(v any, at string, paths []string) any {
+// filtered returns what filter_path names of an answer. Each path is a list of names, and "*" stands for any name.
+func filtered(v any, paths [][]string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, inner := range v {
-			below := strings.TrimPrefix(at+"."+name, ".")
-			isPart := func(want string) bool {
-				n := strings.Count(below, ".") + 1
-				parts := strings.Split(want, ".")
-				ok, _ := path.Match(strings.Join(parts[:min(n, len(parts))], "/"), strings.ReplaceAll(below, ".", "/"))
-				return ok || len(parts) < n // a part of something that is named
+			var below [][]string
+			for _, p := range paths {
+				switch {
+				case p[0] != name && p[0] != "*":
+				case len(p) == 1:
+					out[name] = inner
+				default:
+					below = append(below, p[1:])
+				}
 			}
-			if slices.ContainsFunc(paths, isPart) {
-				out[name] = filtered(inner, below, slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !isPart(p) }))
+			if below != nil {
+				out[name] = filtered(inner, below)
 			}
 		}
 		return out
 	case []any:
 		out := []any{}
 		for _, inner := range v {
-			out = append(out, filtered(inner, at, paths))
+			out = append(out, filtered(inner, paths))
 		}
 		return out
 	}
@@ -306,15 +313,11 @@ func (s *Server) changeByQuery(patterns string, update bool, params url.Values, 
 	if limit, err := strconv.Atoi(params.Get("max_docs")); err == nil {
 		found = found[:min(len(found), limit)]
 	}
-	changed, conflicts := 0, 0
 	for _, d := range found {
 		in := s.indices[d.index]
 		switch {
-		case in.docs[d.id] != d && params.Get("conflicts") != "proceed":
-			panic(no(http.StatusConflict, "version_conflict_engine_exception", "["+d.id+"]: version conflict"))
 		case in.docs[d.id] != d:
-			conflicts++
-			continue
+			panic(no(http.StatusConflict, "version_conflict_engine_exception", "["+d.id+"]: version conflict"))
 		case !update:
 			delete(in.docs, d.id)
 		case script == nil:
@@ -325,7 +328,6 @@ func (s *Server) changeByQuery(patterns string, update bool, params url.Values, 
 			source, _ := json.Marshal(doc) // cannot fail: it was JSON
 			s.put(target{Index: d.index, ID: d.id}, source)
 		}
-		changed++
 	}
 	if params.Get("refresh") == "true" {
 		for _, d := range found {
@@ -333,8 +335,8 @@ func (s *Server) changeByQuery(patterns string, update bool, params url.Values, 
 		}
 	}
 	return map[string]any{
-		"took": 1, "timed_out": false, "total": len(found), map[bool]string{true: "updated", false: "deleted"}[update]: changed, "batches": min(len(found), 1),
-		"version_conflicts": conflicts, "noops": 0, "retries": map[string]int{"bulk": 0, "search": 0},
+		"took": 1, "timed_out": false, "total": len(found), map[bool]string{true: "updated", false: "deleted"}[update]: len(found), "batches": min(len(found), 1),
+		"version_conflicts": 0, "noops": 0, "retries": map[string]int{"bulk": 0, "search": 0},
 		"throttled_millis": 0, "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": []any{},
 	}
 }

@@ -120,11 +120,11 @@ func (s *Server) search(patterns string, params url.Values, body []byte) any {
 	for _, h := range hits[:min(len(hits), r.Size)] {
 		one := map[string]any{"_index": h.index, "_id": h.id, "_score": nil, "sort": h.sort, "_source": h.source}
 		if len(r.Source.Excludes) > 0 {
-			tree := decode[map[string]any](h.source)
+			rest := h.fields
 			for _, field := range r.Source.Excludes {
-				cut(tree, strings.Split(field, "."))
+				rest = without(rest, strings.Split(field, "."))
 			}
-			one["_source"] = tree
+			one["_source"] = rest
 		}
 		if r.Seq {
 			one["_seq_no"], one["_primary_term"] = h.seq, 1
@@ -163,20 +163,15 @@ func order(keys []key, a, b []any) int {
 	return 0
 }
 
-// cut removes a field, also in all objects of a list.
-func cut(in any, path []string) {
-	switch in := in.(type) {
-	case map[string]any:
-		if len(path) == 1 {
-			delete(in, path[0])
-		} else {
-			cut(in[path[0]], path[1:])
-		}
-	case []any:
-		for _, item := range in {
-			cut(item, path)
-		}
+// without returns an object without one of its fields.
+func without(object map[string]any, path []string) map[string]any {
+	out := maps.Clone(object)
+	if len(path) == 1 {
+		delete(out, path[0])
+	} else if inner, ok := out[path[0]].(map[string]any); ok {
+		out[path[0]] = without(inner, path[1:])
 	}
+	return out
 }
 
 // only returns the only member of an object.
@@ -264,7 +259,10 @@ func (d *document) values(field string) []any {
 		case bool:
 			values[i] = strconv.FormatBool(v)
 		case string:
-			if at, err := time.Parse(time.RFC3339, v); err == nil && field == "@timestamp" {
+			if field != "@timestamp" {
+				continue
+			}
+			if at, err := time.Parse(time.RFC3339, v); err == nil {
 				values[i] = at.UnixMilli()
 			}
 		default:
