@@ -338,7 +338,7 @@ func (c *comparison) compareCells(ctx context.Context, args []string) error {
 				c.note(p.Name(), "not compared, because "+p.Because)
 				continue
 			}
-			p.Why, matched = "not compared", append(matched, workload.Matched{Title: p.Name(), Base: p.Base, Other: p.Other})
+			p.Why, matched = "not compared", append(matched, p.Matched)
 			if text := workload.Doubt(p.Base[0], p.Other[0]); text != "" {
 				differ = append(differ, text)
 			}

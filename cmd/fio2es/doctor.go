@@ -104,7 +104,7 @@ func (x *doctorCall) all(ctx context.Context, paths, words []string) error {
 }
 
 func (x *doctorCall) command(ctx context.Context, words []string) error {
-	c, err := fioargs.Parse(words, nil)
+	c, err := fioargs.Parse(words, os.ReadFile)
 	if err != nil {
 		return usageError{Err: err}
 	}

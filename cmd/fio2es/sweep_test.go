@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func TestSweepRuns(t *testing.T) {
 	t.Parallel()
 	e := newEnv(nil, &bytes.Buffer{}, &bytes.Buffer{})
 	e.cfg.History = filepath.Join(t.TempDir(), "history.db")
-	fio, err := fioargs.Parse([]string{"fio", "--name=a"}, nil)
+	fio, err := fioargs.Parse([]string{"fio", "--name=a"}, os.ReadFile)
 	check(t, err)
 	store, err := e.writeEmbedded(t.Context())
 	check(t, err)

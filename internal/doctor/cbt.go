@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -168,7 +169,7 @@ func (of class) predict(name string, config settings, call call) (Answers, error
 		line = append(line, "--runtime="+runtime)
 	}
 	line = append(line, "--numjobs=2", "--name="+name) // two jobs, because there are several clients and volumes
-	c, err := fioargs.Parse(line, nil)
+	c, err := fioargs.Parse(line, os.ReadFile)
 	if err != nil {
 		return Answers{}, err
 	}

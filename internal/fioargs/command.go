@@ -3,7 +3,6 @@ package fioargs
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ func (c *Command) NumJobs() (n int) {
 // ErrNoFio means that fio is missing in a command line.
 var ErrNoFio = errors.New("no fio in the command: want fio ARGS, job.fio, or sudo fio ARGS")
 
-// Parse parses a command line and its job files as fio does. readFile reads job files; nil means [os.ReadFile].
+// Parse parses a command line and its job files as fio does. readFile reads job files, such as [os.ReadFile].
 func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command, error) {
 	before, program, args, err := Split(words)
 	if err != nil {
@@ -81,9 +80,6 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 		return nil, err
 	}
 	b := builder{readFile: readFile, to: c, global: &Section{}}
-	if readFile == nil {
-		b.readFile = os.ReadFile
-	}
 	s := b.global
 	for _, a := range c.Args {
 		switch {

@@ -15,11 +15,11 @@ import (
 
 // Pair has the runs of two sides with the same values of settings.
 type Pair struct {
-	*Cell                      // of both sides together
-	Base, Other []*mapping.Run // repeats: the runs of a side do the same
-	Why         string         // why they are not compared, such as "only base"; empty: they are
-	Because     string         // the same as a sentence, with what to do
-	Lines       []compare.Line // set by the caller
+	*Cell                           // of both sides together
+	workload.Matched                // with repeats: the runs of a side do the same
+	Why              string         // why they are not compared, such as "only base"; empty: they are
+	Because          string         // the same as a sentence, with what to do
+	Lines            []compare.Line // set by the caller
 }
 
 // Match arranges the runs of two sides, also if these differ in other settings. A run that is on both sides counts only for
@@ -28,13 +28,9 @@ func Match(by []Setting, base, other []*mapping.Run) (list []*Pair) {
 	base = workload.Without(base, other)
 	for _, m := range New(by, mapping.AllDirections, slices.Concat(base, other)) {
 		for _, c := range m.Cells() {
-			p := &Pair{Cell: c}
+			p := &Pair{Cell: c, Matched: workload.Matched{Title: c.Name()}}
 			for _, run := range c.Runs {
-				if slices.Contains(other, run) {
-					p.Other = append(p.Other, run)
-				} else {
-					p.Base = append(p.Base, run)
-				}
+				p.Add(run, slices.Contains(other, run))
 			}
 			switch {
 			case len(p.Base) == 0:

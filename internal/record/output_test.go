@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func TestOutput(t *testing.T) {
 		{"", true, "fio: unable to open job file\n", "fio: unable to open job file\n"},
 	} {
 		t.Run(tt.options, func(t *testing.T) {
-			c, err := fioargs.Parse(strings.Fields("fio --name=a "+tt.options), nil)
+			c, err := fioargs.Parse(strings.Fields("fio --name=a "+tt.options), os.ReadFile)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,7 +30,7 @@ func TestCollectLogs(t *testing.T) {
 	write(filepath.Join(mine, "a[x]_clat_hist.4.log"), time.Minute+time.Millisecond) // of the run before, in the same second
 	write(filepath.Join(mine, "a[x]_clat_hist.5.log"), time.Minute+time.Second/2)    // on a file system with whole seconds
 	write(filepath.Join(folder, "job_clat_hist.3.log"), 0)
-	c, err := fioargs.Parse([]string{"fio", "--write_hist_log=" + filepath.Join(mine, "a[x]"), "--name=a", "--name=b"}, nil)
+	c, err := fioargs.Parse([]string{"fio", "--write_hist_log=" + filepath.Join(mine, "a[x]"), "--name=a", "--name=b"}, os.ReadFile)
 	if err != nil {
 		t.Fatal(err)
 	}

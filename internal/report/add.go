@@ -64,7 +64,7 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 // begin begins the next run of the page.
 func (p *Page) begin() *runSums {
 	columns := mapColumns
-	if p.begun++; p.begun > MaxSections {
+	if len(p.runs) >= MaxSections {
 		columns = 0
 	}
 	return newRunSums(&p.opt.Query, columns)

@@ -67,7 +67,6 @@ func Nav(home, title, where string) (list []Link) {
 // Page is a report about one run or several.
 type Page struct {
 	opt         Options
-	begun       int // number of runs, including those that are being added
 	runs        []*run
 	bases       []*base // the first run, and the other stages of its execution
 	comparisons []*comparison

@@ -27,7 +27,6 @@ type timeChart struct {
 	ticks  []chart.Tick
 	names  []string // directions
 	series map[string]*series
-	data   []panelData
 }
 
 // chartData is what the script of the page needs of charts.
@@ -85,10 +84,11 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 	t.rates(top + titleHeight)
 	top += titleHeight + rateHeight
 	t.Below(t.ticks, top, axis.Name())
+	data := chartData{Times: timesOf(&axis)}
 	for _, name := range names {
-		t.data = append(t.data, t.panelData(name))
+		data.Panels = append(data.Panels, t.panelData(name))
 	}
-	return Figure{SVG: picture(&t.Canvas, "time", top+chart.BelowHeight, label), Data: chartData{timesOf(&axis), t.data}}
+	return Figure{SVG: picture(&t.Canvas, "time", top+chart.BelowHeight, label), Data: data}
 }
 
 // latencies returns the lowest and the highest drawn latency. If there is none, high is below low.
@@ -208,7 +208,7 @@ func (t *timeChart) panelData(name string) panelData {
 	p.Columns = append(p.Columns, "iops")
 	for _, c := range s.columns {
 		from, to := t.axis.Span(c.Start, c.End)
-		row := []any{from, to, t.when(c.Start) + " – " + t.when(c.End)}
+		row := []any{from, to, clockTime(t.axis.From, c.Start) + " – " + clockTime(t.axis.From, c.End)}
 		for _, v := range c.at {
 			row = append(row, unit.OrMore(unit.Latency(v), c.requests.isOpen(v)))
 		}
@@ -216,6 +216,3 @@ func (t *timeChart) panelData(name string) panelData {
 	}
 	return p
 }
-
-// when returns a time with the precision of windows.
-func (t *timeChart) when(at time.Time) string { return clockTime(t.axis.From, at) }

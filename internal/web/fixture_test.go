@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -63,7 +64,7 @@ type pages struct {
 // serve makes the pages of a store. Reports are made only from run documents.
 func serve(store history.Store, change ...func(*site)) *pages {
 	p := &pages{}
-	s := newSite(Options{Store: store, Name: "history.db", Program: "fio2es test", Local: true})
+	s := newSite(Options{Store: store, Name: "history.db", Program: "fio2es test", Log: slog.New(slog.DiscardHandler), Local: true})
 	s.page = func(ctx context.Context, runs []*mapping.Run, how report.Options) (*report.Page, error) {
 		p.made.Add(1)
 		return s.report(ctx, runs, how)

@@ -26,13 +26,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Options describes what is served. Only Log and Local may be left out.
+// Options describes what is served.
 type Options struct {
 	Store   history.Store
 	Name    string // name of the history, for people
 	Program string // program and version, such as "fio2es v1.2.3"
 
-	Log   *slog.Logger // for requests, at level debug; nil: no log
+	Log   *slog.Logger // also for requests, at level debug
 	Local bool         // accept only requests from this machine, by one of its own names: see isOurs
 }
 
@@ -56,9 +56,6 @@ type site struct {
 func New(o Options) http.Handler { return newSite(o).handler() }
 
 func newSite(o Options) *site {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	s := &site{Options: o, reports: make(gate, reportsAtOnce)}
 	s.Store = gated{o.Store, make(gate, listsAtOnce)}
 	s.page = s.report

@@ -316,6 +316,15 @@ type Matched struct {
 	Base, Other []*mapping.Run // sorted by start
 }
 
+// Add adds a run to its side.
+func (m *Matched) Add(run *mapping.Run, isOther bool) {
+	if isOther {
+		m.Other = append(m.Other, run)
+	} else {
+		m.Base = append(m.Base, run)
+	}
+}
+
 // Without returns the runs of base that are not on the other side, too. Runs in files have no id, and are never the same.
 func Without(base, other []*mapping.Run) []*mapping.Run {
 	isOther := map[string]bool{}
@@ -335,11 +344,7 @@ func Match(base, other []*mapping.Run) (list []Matched) {
 	for _, w := range Group(slices.Concat(base, other)) {
 		m := Matched{Title: w.Title}
 		for _, run := range w.Runs {
-			if ofOther[run] {
-				m.Other = append(m.Other, run)
-			} else {
-				m.Base = append(m.Base, run)
-			}
+			m.Add(run, ofOther[run])
 		}
 		list = append(list, m)
 	}
@@ -352,19 +357,14 @@ func MatchStages(base, other []*mapping.Run) []Matched {
 	base = Without(base, other)
 	var list []*Matched
 	byName := map[string]*Matched{}
-	add := func(runs []*mapping.Run, to func(*Matched) *[]*mapping.Run) {
-		for _, run := range runs {
-			name := facts.StageName(run)
-			if byName[name] == nil {
-				byName[name] = &Matched{Title: name}
-				list = append(list, byName[name])
-			}
-			side := to(byName[name])
-			*side = append(*side, run)
+	for i, run := range slices.Concat(base, other) {
+		name := facts.StageName(run)
+		if byName[name] == nil {
+			byName[name] = &Matched{Title: name}
+			list = append(list, byName[name])
 		}
+		byName[name].Add(run, i >= len(base))
 	}
-	add(base, func(m *Matched) *[]*mapping.Run { return &m.Base })
-	add(other, func(m *Matched) *[]*mapping.Run { return &m.Other })
 	for _, m := range list {
 		i := slices.IndexFunc(list, func(o *Matched) bool {
 			return len(o.Base) == 0 && len(o.Other) > 0 && len(m.Base) > 0 && Key(m.Base[0]) == Key(o.Other[0])
