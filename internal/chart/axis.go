@@ -64,16 +64,16 @@ func (a *ValueAxis) at(share float64) float64 { return a.Top + (1-share)*a.Heigh
 
 // Axes draws the frame of a chart, with lines and labels for values, and vertical lines at the ticks in across.
 func (c *Canvas) Axes(a *ValueAxis, across []Tick) {
-	c.Printf("<g%s>\n", c.Style("grid"))
+	c.Printf(`<g class="grid">` + "\n")
 	for _, t := range a.Ticks {
 		c.Printf(`<path d="M%d %sh%d"/>`+"\n", Left-5, Number(a.at(t.At)), AreaWidth+5)
 	}
 	below := Number(a.Top) + "v" + Number(a.Height+5)
-	c.Printf("</g>\n<g%s data-across=\"%s\">\n", c.Style("grid"), below)
+	c.Printf("</g>\n"+`<g class="grid" data-across="%s">`+"\n", below)
 	for _, t := range across {
 		c.Printf(`<path d="M%s %s"/>`+"\n", Number(Left+t.At*AreaWidth), below)
 	}
-	c.Printf("</g>\n"+`<path%s d="M%d %sv%sh%d"/>`+"\n"+`<g text-anchor="end">`+"\n", c.Style("frame"), Left, Number(a.Top), Number(a.Height), AreaWidth)
+	c.Printf("</g>\n"+`<path class="frame" d="M%d %sv%sh%d"/>`+"\n"+`<g text-anchor="end">`+"\n", Left, Number(a.Top), Number(a.Height), AreaWidth)
 	for _, t := range a.Ticks {
 		c.Text(Left-9, a.at(t.At)+4, "", t.Label)
 	}

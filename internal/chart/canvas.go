@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Horizontal position of the axes in all charts, in pixels.
@@ -16,13 +17,12 @@ const (
 	Width     = Left + AreaWidth + 24
 )
 
-// Canvas is an SVG picture. Without Styles it is a part of a page, whose style sheet has the colours of classes.
+// Canvas is an SVG picture. The colours of its classes are in the style sheet of the page of which it is a part, or in that of
+// its own file.
 type Canvas struct {
-	// Styles are attributes by class. A picture in its own file needs them, because it has no style sheet.
-	Styles map[string]string
-
-	b    bytes.Buffer
-	keys bytes.Buffer // legend of a part of a page: it is above the picture, where it can have several lines
+	style string // style sheet of a file; empty: a part of a page
+	b     bytes.Buffer
+	keys  bytes.Buffer // legend of a part of a page: it is above the picture, where it can have several lines
 }
 
 // SVG returns the picture as an element with these attributes. label describes it for people who cannot see it.
@@ -39,51 +39,48 @@ func (c *Canvas) SVG(attributes, label string) string {
 	return `<p class="keys">` + c.keys.String() + "</p>" + picture
 }
 
-// NewFile returns the canvas of a picture in its own file, which has the styles of the classes that all pictures use. levels are
-// colours of cells, of the classes level0, level1 …
-func NewFile(levels []string) *Canvas {
-	c := &Canvas{Styles: map[string]string{
-		"title": `font-size="17" font-weight="600"`, "soft": `fill="#555"`, "grid": `stroke="#ddd"`, "frame": `fill="none" stroke="#888"`,
-		"halo": `stroke="#fff" stroke-opacity=".75"`, "over": `paint-order="stroke" stroke="#fff" stroke-width="3" stroke-opacity=".8"`,
-	}}
-	for i, colour := range levels {
-		c.Styles["level"+strconv.Itoa(i)] = `fill="` + colour + `"`
+// NewFile returns the canvas of a picture in its own file, whose style sheet has the classes that all pictures use, and own.
+func NewFile(own string) *Canvas {
+	return &Canvas{style: `.title{font-size:17px;font-weight:600}.soft{fill:#555}.grid{stroke:#ddd}.frame{fill:none;stroke:#888}` +
+		`.halo{stroke:#fff;stroke-opacity:.75}.over{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-opacity:.8}` + own}
+}
+
+// IsFile reports whether the picture is in its own file.
+func (c *Canvas) IsFile() bool { return c.style != "" }
+
+// Levels returns a style sheet for cells, with colours for the classes level0, level1 …
+func Levels(colours []string) string {
+	var b strings.Builder
+	for level, colour := range colours {
+		fmt.Fprintf(&b, ".level%d{fill:%s}", level, colour)
 	}
-	return c
+	return b.String()
 }
 
 // WriteFile writes the picture as a complete SVG file on white.
 func (c *Canvas) WriteFile(w io.Writer, height int, title, label string) error {
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" `+
 		`font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" fill="#222" role="img" aria-label="%s">`+
-		"\n<title>%s</title>\n<rect width=\"%[1]d\" height=\"%[2]d\" fill=\"#fff\"/>\n%[5]s</svg>\n",
-		Width, height, Escape(label), Escape(title), c.b.String())
+		"\n<title>%s</title>\n<style>%s</style>\n<rect width=\"%[1]d\" height=\"%[2]d\" fill=\"#fff\"/>\n%[6]s</svg>\n",
+		Width, height, Escape(label), Escape(title), c.style, c.b.String())
 	return err
 }
 
 // Printf writes elements without escaping.
 func (c *Canvas) Printf(format string, args ...any) { fmt.Fprintf(&c.b, format, args...) }
 
-// Style returns the attribute of a class with a space before it, or its Styles. Without a class it is empty.
-func (c *Canvas) Style(class string) string {
-	switch {
-	case class == "":
-		return ""
-	case c.Styles != nil:
-		return " " + c.Styles[class]
-	}
-	return ` class="` + class + `"`
-}
-
 // Text writes a text. class may be empty.
 func (c *Canvas) Text(x, y float64, class, text string) {
-	c.Printf(`<text%s x="%s" y="%s">%s</text>`+"\n", c.Style(class), Number(x), Number(y), Escape(text))
+	if class != "" {
+		class = ` class="` + class + `"`
+	}
+	c.Printf(`<text%s x="%s" y="%s">%s</text>`+"\n", class, Number(x), Number(y), Escape(text))
 }
 
 // Path draws a line or an area. A pointer on it shows title.
 func (c *Canvas) Path(class, title, d string) {
 	if d != "" {
-		c.Printf(`<path%s d="%s"><title>%s</title></path>`+"\n", c.Style(class), d, Escape(title))
+		c.Printf(`<path class="%s" d="%s"><title>%s</title></path>`+"\n", class, d, Escape(title))
 	}
 }
 
@@ -115,7 +112,7 @@ func (c *Canvas) Dots(colour string, points []Point) {
 		if p.Link != "" {
 			link, end = `<a href="`+Escape(p.Link)+`" tabindex="-1">`, "</a>\n"
 		}
-		c.Printf(`%s<circle%s cx="%s" cy="%s" r="3"><title>%s</title></circle>%s`, link, c.Style("dot "+colour), Number(p.X), Number(p.Y), Escape(p.Title), end)
+		c.Printf(`%s<circle class="dot %s" cx="%s" cy="%s" r="3"><title>%s</title></circle>%s`, link, colour, Number(p.X), Number(p.Y), Escape(p.Title), end)
 		if p.Label != "" {
 			c.Text(p.X+6, p.Y-6, "soft", p.Label)
 		}
@@ -126,7 +123,7 @@ func (c *Canvas) Dots(colour string, points []Point) {
 // Keys draws the legend of lines of colours' classes, in as many rows as it needs, and returns the y of its end.
 func (c *Canvas) Keys(top float64, colours, names []string) (bottom float64) {
 	const lineHeight, rest, gap = 20, 18, 10
-	if c.Styles == nil {
+	if !c.IsFile() {
 		for i, name := range names {
 			c.Key("line "+colours[i], name)
 		}
@@ -138,7 +135,7 @@ func (c *Canvas) Keys(top float64, colours, names []string) (bottom float64) {
 		if i > 0 && x+wide > Left+AreaWidth {
 			x, y = Left, y+lineHeight
 		}
-		c.Printf(`<path%s d="M%s %sh22"/>`, c.Style("line "+colours[i]), Number(x), Number(y-4))
+		c.Printf(`<path class="line %s" d="M%s %sh22"/>`, colours[i], Number(x), Number(y-4))
 		c.Text(x+27, y, "", name)
 		x += wide
 	}

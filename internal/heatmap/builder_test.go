@@ -192,7 +192,7 @@ func TestShownAs(t *testing.T) {
 	if err := m.WriteSVG(&picture, Picture{}); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(picture.String(), `fill="#0b040e" d="M76 116h426.7v24h-426.7zM502.7 116h426.6v24h-426.6zM929.3 116h106.7`); n != 1 {
+	if n := strings.Count(picture.String(), `class="level23" d="M76 116h426.7v24h-426.7zM502.7 116h426.6v24h-426.6zM929.3 116h106.7`); n != 1 {
 		t.Errorf("not of one colour, or of the wrong width:\n%s", &picture)
 	}
 }

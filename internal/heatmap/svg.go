@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -54,10 +53,11 @@ type drawing struct {
 // the merged histograms of the columns. A column without requests is a gap in the lines.
 func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	d := m.drawing(p)
-	d.Canvas = chart.NewFile(Levels(false))
+	style := chart.Levels(Levels(false))
 	for _, l := range lines {
-		d.Styles[l.name] = `stroke="` + l.colour + `"`
+		style += "." + l.name + "{stroke:" + l.colour + "}"
 	}
+	d.Canvas = chart.NewFile(style)
 	d.Text(chart.Left, 30, "title", unit.Shorten(p.Title, 100))
 	d.Text(chart.Left, 52, "soft", unit.Shorten(p.Subtitle, 150))
 	d.draw()
@@ -73,8 +73,6 @@ func (m *Map) Fragment(p Picture) string {
 }
 
 func (p *Picture) label() string { return "Latency heat map of " + p.Title + ", " + p.Subtitle }
-
-func levelClass(level int) string { return "level" + strconv.Itoa(level) }
 
 // Levels returns the colours of cells, from the fewest requests to the most, on a light or a dark background.
 func Levels(isDark bool) []string { return chart.Shades(levels, isDark) }
@@ -100,7 +98,7 @@ func (d *drawing) draw() {
 	ticks := d.times.Ticks()
 	d.Axes(d.latencies, ticks)
 	d.Below(ticks, float64(top+d.height), d.times.Name())
-	d.Printf(`<text%s text-anchor="middle" transform="translate(18 %d) rotate(-90)">latency</text>`+"\n", d.Style("soft"), top+d.height/2)
+	d.Printf(`<text class="soft" text-anchor="middle" transform="translate(18 %d) rotate(-90)">latency</text>`+"\n", top+d.height/2)
 	if d.OpenUS > 0 {
 		d.Printf(`<g text-anchor="end">`)
 		d.Text(chart.Left-9, top-5, "soft", "or more")
@@ -134,7 +132,7 @@ func (d *drawing) cells() {
 	d.Printf(`<g shape-rendering="crispEdges">` + "\n")
 	for level := range paths {
 		if paths[level].Len() > 0 {
-			d.Printf(`<path%s d="%s"/>`+"\n", d.Style(levelClass(level)), paths[level].String())
+			d.Printf(`<path class="level%d" d="%s"/>`+"\n", level, paths[level].String())
 		}
 	}
 	d.Printf("</g>\n")
@@ -158,8 +156,8 @@ func (d *drawing) percentiles() {
 			fmt.Fprintf(&path, "%s%sH%s", join, chart.Number(d.latencies.Y(us)), chart.Number(to))
 		}
 		d.Printf(`<g fill="none" stroke-linejoin="round"><title>%s</title>`, l.name)
-		d.Printf(`<path%s stroke-width="3.5" d="%s"/>`, d.Style("halo"), path.String())
-		d.Printf(`<path%s stroke-width="1.5" stroke-dasharray="%s" d="%s"/></g>`+"\n", d.Style(l.name), l.dashes, path.String())
+		d.Printf(`<path class="halo" stroke-width="3.5" d="%s"/>`, path.String())
+		d.Printf(`<path class="%s" stroke-width="1.5" stroke-dasharray="%s" d="%s"/></g>`+"\n", l.name, l.dashes, path.String())
 	}
 }
 
@@ -171,7 +169,7 @@ func (d *drawing) legend() {
 	at := chart.Left + 112
 	d.Printf(`<g shape-rendering="crispEdges">` + "\n")
 	for level := range levels {
-		d.Printf(`<path%s d="M%d %dh%dv12h-%dz"/>`+"\n", d.Style(levelClass(level)), at+level*cell, y, cell, cell)
+		d.Printf(`<path class="level%d" d="M%d %dh%dv12h-%dz"/>`+"\n", level, at+level*cell, y, cell, cell)
 	}
 	d.Printf("</g>\n" + `<g text-anchor="middle" font-size="11">` + "\n")
 	for power := int64(1); power <= d.Most; power *= 10 {
@@ -180,18 +178,18 @@ func (d *drawing) legend() {
 			share = math.Log(float64(power)) / math.Log(float64(d.Most))
 		}
 		centre := float64(at) + cell/2 + share*(levels-1)*cell
-		d.Printf(`<path%s d="M%s %dv4"/>`+"\n", d.Style("frame"), chart.Number(centre), y+12)
+		d.Printf(`<path class="frame" d="M%s %dv4"/>`+"\n", chart.Number(centre), y+12)
 		d.Text(centre, y+27, "", unit.Count(power))
 	}
 	d.Printf("</g>\n")
 	d.Text(float64(at+levels*cell+6), y+10, "soft", "up to "+unit.Count(d.Most))
 	at = chart.Left + chart.AreaWidth - 80*len(lines)
 	for _, l := range lines {
-		if d.Styles == nil {
+		if !d.IsFile() {
 			d.Key(l.name, l.name)
 			continue
 		}
-		d.Printf(`<path%s stroke-width="2" stroke-dasharray="%s" d="M%d %dh36"/>`+"\n", d.Style(l.name), l.dashes, at, y+6)
+		d.Printf(`<path class="%s" stroke-width="2" stroke-dasharray="%s" d="M%d %dh36"/>`+"\n", l.name, l.dashes, at, y+6)
 		d.Text(float64(at+42), y+10, "", l.name)
 		at += 80
 	}

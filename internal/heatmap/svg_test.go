@@ -39,6 +39,11 @@ func textsOf(t *testing.T, svg string) (texts, root []string) {
 		}
 		switch x := token.(type) {
 		case xml.StartElement:
+			if x.Name.Local == "style" {
+				if err := d.Skip(); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for _, a := range x.Attr {
 				if x.Name.Local == "svg" {
 					root = append(root, a.Name.Local+"="+a.Value)
@@ -77,7 +82,7 @@ func TestSVGTexts(t *testing.T) {
 }
 
 var (
-	cellPath = regexp.MustCompile(`<path fill="(#[0-9a-f]{6})" d="([^"]*h-[^"]*)"/>`)
+	cellPath = regexp.MustCompile(`<path class="(level[0-9]+)" d="([^"]*h-[^"]*)"/>`)
 	cell     = regexp.MustCompile(`M([0-9.]+) ([0-9]+)h([0-9.]+)v([0-9]+)h-([0-9.]+)z`)
 	line     = regexp.MustCompile(`<title>(p[0-9]+)</title><path [^>]* d="([^"]*)"/>`)
 )
@@ -86,11 +91,14 @@ var (
 func TestSVGCells(t *testing.T) {
 	m := small() // 5 cells of a second each, of 5 s, and one band high
 	svg := svgOf(t, m, Picture{})
-	svg = svg[:strings.Index(svg, "requests in a cell")]
+	style, svg, _ := strings.Cut(svg[:strings.Index(svg, "requests in a cell")], "</style>")
 	height := min(max(areaHeight/(m.High-m.Low), 3), 24)
 	area, colours := 0.0, 0
 	for _, path := range cellPath.FindAllStringSubmatch(svg, -1) {
 		colours++
+		if strings.Count(style, "."+path[1]+"{fill:#") != 1 {
+			t.Errorf("%s has no colour: %s", path[1], style)
+		}
 		for _, c := range cell.FindAllStringSubmatch(path[2], -1) {
 			var x, y, w, h float64
 			fmt.Sscan(strings.Join(c[1:5], " "), &x, &y, &w, &h)
@@ -141,7 +149,7 @@ func TestSVGLines(t *testing.T) {
 	}
 }
 
-// TestFragment: a fragment draws the same as a file, with classes instead of colours, and without titles.
+// TestFragment: a fragment draws the same as a file, without colours and titles.
 func TestFragment(t *testing.T) {
 	p := Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests"}
 	fragment, whole := small().Fragment(p), svgOf(t, small(), p)

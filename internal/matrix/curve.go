@@ -125,7 +125,7 @@ func (c *Curve) draw(pic *chart.Canvas, top float64) (bottom float64) {
 		}
 		pic.Line(colours[i], names[i], points)
 		if ranges.Len() > 0 {
-			pic.Printf(`<path%s stroke-opacity=".4" d="%s"/>`+"\n", pic.Style("line "+colours[i]), ranges.String())
+			pic.Printf(`<path class="line %s" stroke-opacity=".4" d="%s"/>`+"\n", colours[i], ranges.String())
 		}
 		pic.Dots(colours[i], points)
 	}

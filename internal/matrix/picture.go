@@ -24,11 +24,11 @@ var lineColours = [MostLines]string{"#0072b2", "#d55e00", "#009e73", "#b5478e", 
 
 // WriteSVG writes pictures below one another as a complete SVG file.
 func WriteSVG(w io.Writer, pictures ...*Picture) error {
-	pic, at := chart.NewFile(heatmap.Levels(false)), 0.0
+	style := chart.Levels(heatmap.Levels(false)) + ".line{fill:none;stroke-width:1.6}.dot{stroke:#fff}"
 	for i, colour := range lineColours {
-		pic.Styles["line "+colourOf(i)] = `fill="none" stroke="` + colour + `" stroke-width="1.6"`
-		pic.Styles["dot "+colourOf(i)] = `stroke="#fff" fill="` + colour + `"`
+		style += fmt.Sprintf(".line.%s{stroke:%s}.dot.%[1]s{fill:%[2]s}", colourOf(i), colour)
 	}
+	pic, at := chart.NewFile(style), 0.0
 	for _, p := range pictures {
 		pic.Text(chart.Left, at+30, "title", unit.Shorten(p.Title, 100))
 		for i, note := range p.Notes {
@@ -100,7 +100,7 @@ func (m *Matrix) Heat(metric facts.Metric) (*Picture, error) {
 				}
 				n, y, style := c.Number(metric), top+high*float64(k), ` fill="none"`
 				if n.N > 0 {
-					style = pic.Style(fmt.Sprintf("level%d", level(n.N, lowest, highest, levels)))
+					style = fmt.Sprintf(` class="level%d"`, level(n.N, lowest, highest, levels))
 				}
 				pic.Printf(`<rect%s x="%s" y="%s" width="%s" height="%d"><title>%s</title></rect>`+"\n", style, chart.Number(x), chart.Number(y),
 					chart.Number(wide-1), high-1, chart.Escape(c.Name()+": "+metric.Text()+" "+text(c)))

@@ -19,7 +19,7 @@ func WriteSVG(w io.Writer, title string, rows []*Row) error {
 		top, left, high, gap = 110.0, 200.0, 24.0, 34.0 // pixels; high is of a line
 		lowest, most         = 0.01, 1000               // percent: what is beyond is at the end of the axis
 	)
-	pic, highest, windows := chart.NewFile(nil), 1.0, 0
+	pic, highest, windows := chart.NewFile(""), 1.0, 0
 	var panels []string
 	for _, r := range rows {
 		if len(panels) == 0 || r.name() == rows[0].name() {
@@ -49,7 +49,7 @@ func WriteSVG(w io.Writer, title string, rows []*Row) error {
 		pic.Text(x(lowest)+wide/2, top-24, "title", name)
 		for _, t := range axis.Ticks(0) {
 			at := x(lowest) + wide*t.At
-			pic.Printf(`<path%s d="M%s %sV%s"/>`+"\n", pic.Style("grid"), chart.Number(at), chart.Number(top-8), chart.Number(bottom+4))
+			pic.Printf(`<path class="grid" d="M%s %sV%s"/>`+"\n", chart.Number(at), chart.Number(top-8), chart.Number(bottom+4))
 			pic.Text(at, bottom+20, "", t.Label)
 		}
 		pic.Printf("</g>\n")
@@ -74,7 +74,7 @@ func WriteSVG(w io.Writer, title string, rows []*Row) error {
 	for k, r := range lines {
 		y := top + high*float64(k)
 		if k > 0 && lines[k-1].Counts != r.Counts {
-			pic.Printf(`<path%s d="M10 %sH%d"/>`+"\n", pic.Style("frame"), chart.Number(y), chart.Width-10)
+			pic.Printf(`<path class="frame" d="M10 %sH%d"/>`+"\n", chart.Number(y), chart.Width-10)
 		}
 		pic.Text(left, y+high/2+4, "", r.name())
 	}

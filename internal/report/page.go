@@ -19,7 +19,6 @@ import (
 	"html/template"
 	"io"
 	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/fio2es/fio2es/internal/chart"
@@ -194,13 +193,8 @@ func HashOf(text string) string {
 
 // Style returns the style sheet, with the colours of heat maps.
 var Style = sync.OnceValue(func() template.CSS {
-	var light, dark strings.Builder
-	of, on := heatmap.Levels(false), heatmap.Levels(true)
-	for level := range of {
-		fmt.Fprintf(&light, ".level%d{fill:%s}", level, of[level])
-		fmt.Fprintf(&dark, ".level%d{fill:%s}", level, on[level])
-	}
-	return template.CSS(pageCSS + light.String() + "\n@media screen and (prefers-color-scheme:dark){" + dark.String() + "}\n")
+	light, dark := chart.Levels(heatmap.Levels(false)), chart.Levels(heatmap.Levels(true))
+	return template.CSS(pageCSS + light + "\n@media screen and (prefers-color-scheme:dark){" + dark + "}\n")
 })
 
 //go:embed live.js
