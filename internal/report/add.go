@@ -84,7 +84,7 @@ func (p *Page) put(one *run, r *runSums) {
 	}
 }
 
-// confidence of the intervals, as the default of fio2es compare.
+// confidence of all intervals, as the default of fio2es compare.
 const confidence = 0.95
 
 // base is a run with which others are compared, and its number.

@@ -66,9 +66,6 @@ func ofLine(columns []table.Column[*facts.Line]) []table.Column[*total] {
 	return table.Map(columns, func(t *total) *facts.Line { return t.Line })
 }
 
-// sure is the confidence of the interval of a percentile.
-const sure = 0.95
-
 // Few reports whether any percentile has too few requests.
 func (r *run) Few() bool {
 	return slices.ContainsFunc(r.Totals, func(t *total) bool {
@@ -81,7 +78,7 @@ func (t *total) isFew(q float64) bool {
 	if t.histogram == nil {
 		return false
 	}
-	_, high, ok := t.histogram.ConfidenceInterval(q, sure)
+	_, high, ok := t.histogram.ConfidenceInterval(q, confidence)
 	return !ok && high.Value == 0 && !t.histogram.Percentile(q).Open
 }
 

@@ -35,7 +35,7 @@ func style() template.CSS { return report.Style() + template.CSS(siteCSS) }
 // templates are parsed at first use, because otherwise all commands would start slower.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
-		"live": report.Live, "script": report.Script, "nav": report.Nav,
+		"style": style, "live": report.Live, "script": report.Script, "nav": report.Nav,
 	}).Parse(siteHTML + workloadsHTML + matrixHTML + report.PartsHTML))
 })
 
@@ -50,13 +50,12 @@ type Head struct {
 	Name      string    // name of the history
 	Condition condition // on the runs of the page; links to other pages keep it
 	Program   string
-	Style     template.CSS
 	Live      bool // the page shows what the history gets
 }
 
 // head returns the head of a page, with the condition of its address.
 func (s *site) head(r *http.Request, title string) Head {
-	return Head{Title: title, Home: homeOf(r), Name: s.Name, Condition: parseCondition(r.URL.Query().Get("where")), Program: s.Program, Style: style()}
+	return Head{Title: title, Home: homeOf(r), Name: s.Name, Condition: parseCondition(r.URL.Query().Get("where")), Program: s.Program}
 }
 
 // show answers with a page made from a template.

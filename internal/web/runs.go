@@ -131,7 +131,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, earl
 	if earliest {
 		slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
 	}
-	how := report.Options{Program: s.Program, Home: homeOf(r), Live: isAnyLive(runs), Pair: len(runs) == 2 && !strings.HasPrefix(r.URL.Path, "/executions/")}
+	how := report.Options{Program: s.Program, Home: homeOf(r), Live: slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() }), Pair: len(runs) == 2 && !strings.HasPrefix(r.URL.Path, "/executions/")}
 	if len(runs) == 1 {
 		var err error
 		if how.Stages, err = s.stageLinks(r.Context(), runs[0], how.Home); err != nil {
@@ -179,10 +179,6 @@ func (s *site) report(ctx context.Context, runs []*mapping.Run, how report.Optio
 		}
 	}
 	return page, page.Empty()
-}
-
-func isAnyLive(runs []*mapping.Run) bool {
-	return slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() })
 }
 
 // missing answers if no run has the id, or shows the list of those whose ids begin with it.

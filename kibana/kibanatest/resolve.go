@@ -118,12 +118,12 @@ func (c *Context) inject(v any, key string) error {
 // replace replaces the placeholder in the member name of m, or those below it.
 func (c *Context) replace(m map[string]any, key, name string) error {
 	if name == "interval" && key == "date_histogram" {
-		interval, err := c.interval(m[name])
+		kind, interval, err := c.interval(m[name])
 		if err != nil {
 			return err
 		}
 		delete(m, name)
-		m[interval.kind] = interval.text
+		m[kind] = interval
 		return nil
 	}
 	if list, ok := m[name].([]any); ok {
@@ -167,10 +167,8 @@ func (c *Context) clauses(list []any) []any {
 	return out
 }
 
-// interval is an interval of a date_histogram.
-type interval struct{ kind, text string }
-
-func (c *Context) interval(v any) (interval, error) {
+// interval returns an interval of a date_histogram.
+func (c *Context) interval(v any) (kind, text string, err error) {
 	text, ok := v.(string)
 	if !ok {
 		auto, _ := v.(map[string]any)
@@ -179,14 +177,14 @@ func (c *Context) interval(v any) (interval, error) {
 			n, ok = 50, true
 		}
 		if !ok || n <= 0 {
-			return interval{}, fmt.Errorf("url of data set: interval is %v", v)
+			return "", "", fmt.Errorf("url of data set: interval is %v", v)
 		}
 		text = AutoInterval(time.Duration(float64(c.To.Sub(c.From)) / n))
 	}
 	if calendar.MatchString(text) {
-		return interval{"calendar_interval", text}, nil
+		return "calendar_interval", text, nil
 	}
-	return interval{"fixed_interval", text}, nil
+	return "fixed_interval", text, nil
 }
 
 // calendar matches the intervals that Kibana sends as calendar intervals.
