@@ -63,12 +63,8 @@ func Predict(c *fioargs.Command, version fioargs.Version, m *Machine) (all []Ans
 				s.packed = o
 			}
 		}
-		if msec, _ := s.Get("log_hist_msec"); msec.Int(0) > 0 {
-			s.rows = time.Duration(msec.Int(0)) * time.Millisecond
-		}
-		runtime, _ := s.Get("runtime")
-		coarseness, _ := s.Get("log_hist_coarseness")
-		s.runs, s.coarseness = runtime.Time(), min(max(coarseness.Int(0), 0), 6)
+		s.rows = time.Duration(max(s.Int("log_hist_msec", 0), 0)) * time.Millisecond
+		s.runs, s.coarseness = s.Time("runtime"), min(max(s.Int("log_hist_coarseness", 0), 0), 6)
 		of.sections = append(of.sections, s)
 	}
 	of.simulate()

@@ -164,7 +164,6 @@ func (c *command) simulate() {
 			}
 			add(fiolog.ClatHist, prefix, rows)
 		}
-		average, _ := j.Get("log_avg_msec")
 		for _, of := range []struct {
 			kind   fiolog.Kind
 			option string
@@ -177,7 +176,7 @@ func (c *command) simulate() {
 			if !ok || slices.ContainsFunc(of.isOff, j.IsOn) {
 				continue
 			}
-			prefix, every, size := o.Value, int64(average.Int(0)), uint64(0)
+			prefix, every, size := o.Value, int64(j.Int("log_avg_msec", 0)), uint64(0)
 			if prefix == "" {
 				prefix = j.Section.Name
 			}

@@ -60,9 +60,8 @@ var oneAtATime = strings.Fields(`sync psync pvsync pvsync2 mmap splice net netsp
 	filecreate filestat filedelete dircreate dirstat dirdelete`)
 
 func depth(s *fioargs.Section, _ *Machine) string {
-	deep, _ := s.Get("iodepth")
 	switch engine := engineOf(s); {
-	case deep.Int(1) <= 1 || s.Value("io_submit_mode") == "offload":
+	case s.Int("iodepth", 1) <= 1 || s.Value("io_submit_mode") == "offload":
 	case slices.Contains(oneAtATime, engine):
 		return fmt.Sprintf("iodepth has no effect, because ioengine=%s makes one request at a time: use one that queues "+
 			"(libaio or io_uring, with direct=1), or numjobs", engine)
@@ -96,14 +95,13 @@ func cached(s *fioargs.Section, m *Machine) string {
 // early finds sections that end before their runtime, because their files are small.
 func early(s *fioargs.Section, _ *Machine) string {
 	const speed = 1 << 30 // bytes per second, of an ordinary SSD
-	runtime, _ := s.Get("runtime")
 	size, ok := fioargs.ParseSize(s.Value("size"))
 	for _, name := range []string{"io_size", "number_ios", "loops", "rate", "rate_iops", "thinktime", "fill_device"} {
 		_, isSet := s.Get(name)
 		ok = ok && !isSet
 	}
 	takes := float64(size) * float64(s.Jobs()) / speed // seconds
-	if !ok || s.IsOn("time_based") || takes >= runtime.Time().Seconds() {
+	if !ok || s.IsOn("time_based") || takes >= s.Time("runtime").Seconds() {
 		return ""
 	}
 	return fmt.Sprintf("fio ends before its runtime, once %s a job are done (after %s at 1GiB/s): add time_based",
@@ -113,12 +111,11 @@ func early(s *fioargs.Section, _ *Machine) string {
 // unsettled finds sections in which the start has weight. Those without a runtime may be there to fill files.
 func unsettled(s *fioargs.Section, _ *Machine) string {
 	const short = 10 * time.Second
-	runtime, _ := s.Get("runtime")
 	_, hasRamp := s.Get("ramp_time")
-	switch {
-	case runtime.Time() == 0:
-	case runtime.Time() < short:
-		return fmt.Sprintf("%v are too short for caches and queues to settle, and for p99.9: use runtime=60 and ramp_time=10", runtime.Time())
+	switch runtime := s.Time("runtime"); {
+	case runtime == 0:
+	case runtime < short:
+		return fmt.Sprintf("%v are too short for caches and queues to settle, and for p99.9: use runtime=60 and ramp_time=10", runtime)
 	case !hasRamp:
 		return "the first seconds count, in which caches and queues are not filled: add ramp_time=10, or ramp_time=0 if this is meant"
 	}
@@ -161,8 +158,7 @@ func sizeOf(s *fioargs.Section) (total float64, ok bool) {
 	size, ok := fioargs.ParseSize(s.Value("size"))
 	total = float64(size)
 	if each, isSet := fioargs.ParseSize(s.Value("filesize")); isSet {
-		files, _ := s.Get("nrfiles")
-		total, ok = float64(each)*float64(max(files.Int(1), len(namesOf(s)))), true
+		total, ok = float64(each)*float64(max(s.Int("nrfiles", 1), len(namesOf(s)))), true
 	}
 	_, isShared := s.Get("filename")
 	if _, isApart := s.Get("offset_increment"); isApart || !isShared {

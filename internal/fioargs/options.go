@@ -37,6 +37,18 @@ func (s *Section) Value(name string) string {
 	return OptionDefault(name)
 }
 
+// Int returns a number that is set, or otherwise.
+func (s *Section) Int(name string, otherwise int) int {
+	o, _ := s.Get(name)
+	return o.Int(otherwise)
+}
+
+// Time returns a time that is set, or 0.
+func (s *Section) Time(name string) time.Duration {
+	o, _ := s.Get(name)
+	return o.Time()
+}
+
 // Map returns the effective options by their names.
 func (s *Section) Map() map[string]string {
 	all := map[string]string{}
@@ -54,8 +66,7 @@ func (s *Section) IsOn(name string) bool {
 
 // Jobs returns how many jobs fio makes from the section.
 func (s *Section) Jobs() int {
-	o, _ := s.Get("numjobs")
-	return max(o.Int(1), 1)
+	return max(s.Int("numjobs", 1), 1)
 }
 
 // HistogramLog returns the prefix of the histogram logs that the section writes: NAME in NAME_clat_hist.1.log. ok is

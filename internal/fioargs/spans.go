@@ -20,10 +20,8 @@ func Spans(sections []*Section, runs []time.Duration) (spans []Span) {
 			stage, begin = stage+1, end
 		}
 		const most = 365 * 24 * time.Hour // keeps sums in range
-		delay, _ := s.Get("startdelay")
-		ramp, _ := s.Get("ramp_time")
 		waits, _ := s.Get("wait_for")
-		one := Span{Stage: stage, Start: max(begin, min(delay.Time(), most), ends[waits.Value]) + min(ramp.Time(), most)}
+		one := Span{Stage: stage, Start: max(begin, min(s.Time("startdelay"), most), ends[waits.Value]) + min(s.Time("ramp_time"), most)}
 		one.End = one.Start + min(runs[i], most)
 		ends[s.Name], end = max(ends[s.Name], one.End), max(end, one.End)
 		spans = append(spans, one)

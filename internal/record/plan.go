@@ -237,8 +237,7 @@ func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Dura
 func lengthsOf(jobs []*fioargs.Section) (all time.Duration, stages []Stage) {
 	var runs []time.Duration
 	for _, section := range jobs {
-		runtime, _ := section.Get("runtime")
-		runs = append(runs, runtime.Time())
+		runs = append(runs, section.Time("runtime"))
 	}
 	spans := fioargs.Spans(jobs, runs)
 	for _, span := range spans {
