@@ -230,7 +230,9 @@ func (e *env) conclude(err error) int {
 	switch failed := e.written.err; {
 	case failed == nil:
 	case errors.Is(failed, syscall.EPIPE): // the reader has closed the pipe, because it has read enough
-		err = besides(err, failed)
+		if isOnly(err, failed) {
+			err = nil
+		}
 	case !errors.Is(err, failed):
 		err = errors.Join(err, fmt.Errorf("write to stdout: %w", failed))
 	}
@@ -267,28 +269,16 @@ func (e *env) logError(err error) {
 	}
 }
 
-// besides returns an error without the one that is no failure. Any other broken pipe is one, such as that of a
+// isOnly reports whether nothing but one error is in an error. Any other broken pipe is a failure, such as that of a
 // connection.
-func besides(err, harmless error) error {
-	if err == harmless { //nolint:errorlint // what it wraps may be a failure elsewhere
-		return nil
-	}
-	if !errors.Is(err, harmless) {
-		return err
-	}
+func isOnly(err, one error) bool {
 	switch wrapped := err.(type) { //nolint:errorlint // the layers are taken off one by one
 	case interface{ Unwrap() []error }:
-		var rest []error
-		for _, one := range wrapped.Unwrap() {
-			rest = append(rest, besides(one, harmless))
-		}
-		return errors.Join(rest...)
+		return !slices.ContainsFunc(wrapped.Unwrap(), func(err error) bool { return !isOnly(err, one) })
 	case interface{ Unwrap() error }:
-		if besides(wrapped.Unwrap(), harmless) == nil {
-			return nil
-		}
+		return err == one || isOnly(wrapped.Unwrap(), one) //nolint:errorlint // what it wraps may be a failure elsewhere
 	}
-	return err
+	return err == one //nolint:errorlint // as above
 }
 
 // errorLines returns the texts of joined errors. A line end within one text comes from a name or a server's answer,
