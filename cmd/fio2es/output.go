@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -16,15 +17,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// outFile replaces a file when it is complete. After an error, such as a full disk, the old file is unchanged. If
-// the name is not a regular file but, for example, a pipe, it is written in place.
-type outFile struct {
-	*os.File
-	name string // empty: written in place
-}
-
-// createFile creates a file. Call close to complete it.
-func createFile(name string) (*outFile, error) {
+// createFile creates a file that is to be renamed to target when it is complete. If the name is not a regular file but, for
+// example, a pipe, target is empty: it is written in place.
+func createFile(name string) (f *os.File, target string, err error) {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target // replace the target of a link, and not the link
 	}
@@ -32,33 +27,24 @@ func createFile(name string) (*outFile, error) {
 	switch info, err := os.Stat(name); {
 	case err == nil && !info.Mode().IsRegular():
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		return &outFile{File: f}, err
+		return f, "", err
 	case err == nil:
 		old, err := os.OpenFile(name, os.O_WRONLY, 0) // a file that must not be written must not be replaced
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		old.Close()
 		if isDatabase(name) {
-			return nil, usagef("%s is a history, or another database: name another file for the output", name)
+			return nil, "", usagef("%s is a history, or another database: name another file for the output", name)
 		}
 		mode = info.Mode().Perm()
 	}
-	for i := range 100 {
-		part := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.%d.part", filepath.Base(name), os.Getpid(), i))
-		f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if errors.Is(err, os.ErrExist) {
-			continue
-		}
-		if err != nil {
-			if path := (*os.PathError)(nil); errors.As(err, &path) {
-				path.Op, path.Path = "create", name // name the file that the user knows in errors
-			}
-			return nil, err
-		}
-		return &outFile{f, name}, nil
+	part := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+rand.Text()+".part") // [os.CreateTemp] ignores the mode
+	f, err = os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if path := (*os.PathError)(nil); errors.As(err, &path) {
+		path.Op, path.Path = "create", name // name the file that the user knows in errors
 	}
-	return nil, fmt.Errorf("create %s: 100 unfinished files (.%s.*.part) are beside it: remove them", name, filepath.Base(name))
+	return f, name, err
 }
 
 // isDatabase reports whether a file is a database of SQLite, which output must not replace.
@@ -72,30 +58,6 @@ func isDatabase(name string) bool {
 	head := make([]byte, len(magic))
 	_, err = io.ReadFull(f, head)
 	return err == nil && string(head) == magic
-}
-
-// close completes the file. If failed is not nil, the old file stays.
-func (f *outFile) close(failed error) error {
-	if f.name == "" {
-		return f.Close()
-	}
-	err := failed
-	if err == nil {
-		err = f.Sync() // a full disk may be reported only here
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.File.Name(), f.name)
-	}
-	if err != nil {
-		os.Remove(f.File.Name())
-	}
-	if failed != nil {
-		return nil // the caller returns failed itself
-	}
-	return err
 }
 
 // isNoInput returns an error if a file is one of those that the command reads, because the output would replace it.
@@ -129,12 +91,23 @@ func (e *env) writeOutput(name string, write func(io.Writer) error) error {
 	if err := e.isNoInput(name); err != nil {
 		return err
 	}
-	f, err := createFile(name)
+	f, target, err := createFile(name)
 	if err != nil {
 		return err
 	}
-	err = write(f)
-	return errors.Join(err, f.close(err))
+	if err = write(f); target == "" {
+		return errors.Join(err, f.Close())
+	}
+	if err == nil {
+		err = f.Sync() // a full disk may be reported only here
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), target)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // formatJUnit is the format of a test report, which commands that check something write instead of their table.
