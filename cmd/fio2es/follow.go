@@ -50,7 +50,7 @@ was read is stored, and the exit code is 0.`,
   fio2es follow --idle 10m --format json . | jq .p99_us`,
 		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			opt.Paths, opt.Window = args, newFollowWriter(e.stdout, format).window
+			opt.Paths, opt.Window = args, windowLines(e.stdout, format)
 			opt.Ingest = ingest.Options{Pipeline: e.options(), Log: e.log, Restore: restore}
 			if err := checkFollow(&opt, cmd.Flags().Changed("idle")); err != nil {
 				return err
@@ -116,43 +116,31 @@ func checkFollow(opt *follow.Options, hasIdle bool) error {
 	return nil
 }
 
-// followWriter writes windows of live runs as they come.
-type followWriter struct {
-	w       io.Writer
-	lines   *percentiles // for csv and json
-	started bool
-}
-
-func newFollowWriter(w io.Writer, format string) *followWriter {
-	f := &followWriter{w: w}
+// windowLines returns a function that writes windows of live runs as they come. A table for people never ends, so the widths of
+// its columns are fixed.
+func windowLines(to io.Writer, format string) func(*window.Window) error {
 	if format != table.Text {
-		f.lines = newPercentiles(w, format, "", 0, &query.Query{})
-	}
-	return f
-}
-
-func (f *followWriter) window(w *window.Window) error {
-	if f.lines == nil {
-		return f.line(w)
-	}
-	if err := f.lines.window(w); err != nil {
-		return err
-	}
-	return f.lines.to.End()
-}
-
-// line writes a row of a table that never ends, so the widths of its columns are fixed.
-func (f *followWriter) line(w *window.Window) error {
-	const form = "%-*s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s"
-	to := unit.Heading("TO")
-	if !f.started {
-		f.started = true
-		if err := term.Line(f.w, form, len(to), to, "RUN", "DIR", "REQUESTS", "IOPS", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"); err != nil {
-			return err
+		lines := newPercentiles(to, format, "", 0, &query.Query{})
+		return func(w *window.Window) error {
+			if err := lines.window(w); err != nil {
+				return err
+			}
+			return lines.to.End()
 		}
 	}
-	a := facts.LatenciesOf(&w.Latency)
-	return term.Line(f.w, form, len(to), unit.Time(w.End, unit.OfDay), facts.ShortID(w.Run.ID), w.Direction,
-		unit.Count(w.Completed), unit.Rate(w.KnownIOPS()),
-		a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))
+	const form = "%-*s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s"
+	started := false
+	return func(w *window.Window) error {
+		end := unit.Heading("TO")
+		if !started {
+			started = true
+			if err := term.Line(to, form, len(end), end, "RUN", "DIR", "REQUESTS", "IOPS", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"); err != nil {
+				return err
+			}
+		}
+		a := facts.LatenciesOf(&w.Latency)
+		return term.Line(to, form, len(end), unit.Time(w.End, unit.OfDay), facts.ShortID(w.Run.ID), w.Direction,
+			unit.Count(w.Completed), unit.Rate(w.KnownIOPS()),
+			a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))
+	}
 }

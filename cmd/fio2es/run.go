@@ -290,9 +290,9 @@ func (r *runCall) fioOf(s *record.Relay, t *turn, entry *record.Entry) (ending r
 	if how.Quiet {
 		ending, err = r.shown(s, t, entry, plan)
 	} else {
-		to := newFollowWriter(r.stderr, table.Text)
+		line := windowLines(r.stderr, table.Text)
 		ending, err = r.started(s, entry, plan, r.errors, r.log, func(w *window.Window) error {
-			_ = to.window(w) // the run does not depend on the reader of the lines
+			_ = line(w) // the run does not depend on the reader of the lines
 			return nil
 		})
 	}

@@ -49,8 +49,8 @@ Ctrl-C ends it before.`,
 			if err != nil || run == nil {
 				return err
 			}
-			lines := newFollowWriter(e.stdout, format)
-			show := func(_ *mapping.Run, w *window.Window) error { return lines.window(w) }
+			line := windowLines(e.stdout, format)
+			show := func(_ *mapping.Run, w *window.Window) error { return line(w) }
 			closeScreen := func() {}
 			if !quiet && !cmd.Flags().Changed("format") && e.canShow() {
 				view := live.New(rules)
