@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -20,17 +19,21 @@ import (
 	"github.com/fio2es/fio2es/internal/trend"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
 )
 
-// trendQuery says which changes to find and to show.
-type trendQuery struct {
+// trendCall says which changes to find and to show.
+type trendCall struct {
+	*env
 	numbers []facts.Metric
 	least   float64 // as a share
 	all     bool    // also show series without changes
+	gate    workload.Gate
+	checks  checks
 }
 
 func trendCommand(e *env) *cobra.Command {
-	q, gate, c := &trendQuery{}, &workload.Gate{}, &checks{table.Text, junit.Suite{Name: "fio2es trend"}}
+	t := &trendCall{env: e, least: workload.LeastChange, checks: checks{table.Text, junit.Suite{Name: "fio2es trend"}}}
 	var metrics []string
 	var mark bool
 	cmd := &cobra.Command{
@@ -61,137 +64,115 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if mark {
 				return markTrend(cmd, e)
 			}
-			if q.numbers, err = workload.NumbersOf(metrics...); err != nil {
+			if t.numbers, err = workload.NumbersOf(metrics...); err != nil {
 				return usagef("--metrics %w", err)
 			}
-			if q.least < 0 || q.least > 10 {
-				return usagef("--least %v%%: want 0%% to 1000%%", 100*q.least)
+			if t.least < 0 || t.least > 10 {
+				return usagef("--least %v%%: want 0%% to 1000%%", 100*t.least)
 			}
 			switch isGiven := cmd.Flags().Changed("fail-last"); {
-			case isGiven && gate.Last < trend.LeastLevel:
-				return usagef("--fail-last %d: want %d or more, because one or two odd runs are no change", gate.Last, trend.LeastLevel)
-			case !isGiven && c.format == formatJUnit:
+			case isGiven && t.gate.Last < trend.LeastLevel:
+				return usagef("--fail-last %d: want %d or more, because one or two odd runs are no change", t.gate.Last, trend.LeastLevel)
+			case !isGiven && t.checks.format == formatJUnit:
 				return usagef("--format junit is about a gate: add one, such as --fail-last 5")
 			}
-			return findChanges(cmd.Context(), e, q, gate, c)
+			return t.find(cmd.Context())
 		},
 	}
 	fl := cmd.Flags()
 	addSettings(fl, "cluster")
 	addWhereFlag(fl)
 	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "`metrics` to look at: iops, bandwidth, min, mean, max, percentiles")
-	q.least = workload.LeastChange
-	fl.Var((*expr.PercentFlag)(&q.least), "least", "only changes of at least this many `percent`")
-	fl.BoolVar(&q.all, "all", false, "also show numbers that did not change")
-	fl.IntVar(&gate.Last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload began a change for the worse")
+	fl.Var((*expr.PercentFlag)(&t.least), "least", "only changes of at least this many `percent`")
+	fl.BoolVar(&t.all, "all", false, "also show numbers that did not change")
+	fl.IntVar(&t.gate.Last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload began a change for the worse")
 	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")
-	addChoice(fl, &c.format, "format", checkUsage+" of --fail-last", checkFormats)
+	addChoice(fl, &t.checks.format, "format", checkUsage+" of --fail-last", checkFormats)
 	return cmd
 }
 
-// findChanges prints the changes in the workloads of the history.
-func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate, c *checks) error {
-	filter, err := e.limit()
+// find prints the changes in the workloads of the history.
+func (t *trendCall) find(ctx context.Context) error {
+	filter, err := t.limit()
 	if err != nil {
 		return err
 	}
 	filter.Light = true
-	store, err := e.openHistory(ctx)
+	store, err := t.openHistory(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	watched := query.Watch(filter)
-	runs, err := e.readRuns(ctx, store, watched)
+	runs, err := t.readRuns(ctx, store, watched)
 	if err != nil {
 		return err
 	}
 	if len(runs) == 0 {
-		if err = e.printNoRuns(ctx, store, watched.Filter); gate.Last > 0 {
-			err = errors.Join(err, fmt.Errorf("--fail-last %d: there are no runs to check", gate.Last))
+		if err = t.printNoRuns(ctx, store, watched.Filter); t.gate.Last > 0 {
+			err = errors.Join(err, fmt.Errorf("--fail-last %d: there are no runs to check", t.gate.Last))
 		}
 		return err
 	}
-	var series []*workload.Series
-	for _, w := range workload.Group(facts.Parts(runs...)) {
-		series = append(series, w.Series(q.numbers, q.least)...)
-	}
-	w, format := c.table(e.stdout)
-	out := &trendWriter{
-		Writer: table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "RUN", "WAS"}),
-		w:      w, format: format, workloads: map[*workload.Workload]bool{}, leftOut: map[string]int{},
-	}
-	for _, run := range runs {
-		if why := workload.LeftOut(run); why != "" {
-			out.leftOut[why]++
-		} else {
-			out.runs++
-		}
-	}
-	for _, s := range series {
-		gate.Add(s)
-		if err := out.series(s, q.all); err != nil {
-			return err
-		}
-	}
-	if err := out.end(); err != nil {
+	if err := t.print(runs); err != nil {
 		return err
 	}
-	isMet := gate.Log(e.log)
-	c.Cases = gate.Cases
-	if err = c.write(e.stdout); err == nil && isMet {
+	isMet := t.gate.Log(t.log)
+	t.checks.Cases = t.gate.Cases
+	if err = t.checks.write(t.stdout); err == nil && isMet {
 		err = errMet
 	}
 	return err
 }
 
-// trendWriter writes series and their changes, and counts them.
-type trendWriter struct {
-	*table.Writer[*workload.Row]
-	w                            io.Writer
-	format                       string
-	runs, numbers, changes, rows int
-	workloads                    map[*workload.Workload]bool
-	differs                      []string       // differences at changes, without repetitions
-	leftOut                      map[string]int // number of runs by the reason
-}
-
-// series writes the changes of a series. With all, it also writes a series without changes.
-func (t *trendWriter) series(s *workload.Series, all bool) error {
-	t.workloads[s.Workload] = true
-	t.numbers++
-	t.changes += len(s.Changes)
-	for _, row := range s.Rows() {
-		if !row.HasChange() && !all {
-			continue
-		}
-		if text := row.Circumstances(); text != "" && !slices.Contains(t.differs, text) {
-			t.differs = append(t.differs, text)
-		}
-		t.rows++
-		if err := t.Write(row); err != nil {
-			return err
+// print writes the changes of all workloads, and below them what differs at changes and which runs were examined. With --all, it
+// also writes what did not change.
+func (t *trendCall) print(runs []*mapping.Run) error {
+	w, format := t.checks.table(t.stdout)
+	to := table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "RUN", "WAS"})
+	numbers, workloads, changes, rows := 0, 0, 0, 0
+	var differs []string // without repetitions
+	for _, of := range workload.Group(facts.Parts(runs...)) {
+		series := of.Series(t.numbers, t.least)
+		numbers, workloads = numbers+len(series), workloads+min(len(series), 1)
+		for _, s := range series {
+			t.gate.Add(s)
+			changes += len(s.Changes)
+			for _, row := range s.Rows() {
+				if !row.HasChange() && !t.all {
+					continue
+				}
+				if text := row.Circumstances(); text != "" && !slices.Contains(differs, text) {
+					differs = append(differs, text)
+				}
+				rows++
+				if err := to.Write(row); err != nil {
+					return err
+				}
+			}
 		}
 	}
-	return nil
-}
-
-// end ends the table with the differences, and says which runs were examined.
-func (t *trendWriter) end() error {
-	summary := fmt.Sprintf("%s of %s in %s: %s", unit.Plural(t.numbers, "number"), unit.Plural(len(t.workloads), "workload"),
-		unit.Plural(t.runs, "run"), unit.Plural(t.changes, "change"))
-	var leftOut []string
-	for _, why := range slices.Sorted(maps.Keys(t.leftOut)) {
-		leftOut = append(leftOut, unit.Count(int64(t.leftOut[why]))+" "+why)
+	examined, leftOut := len(runs), map[string]int{} // by reason
+	for _, run := range runs {
+		if why := workload.LeftOut(run); why != "" {
+			leftOut[why]++
+			examined--
+		}
 	}
-	if len(leftOut) > 0 {
-		summary += "; left out: " + strings.Join(leftOut, ", ")
+	summary := fmt.Sprintf("%s of %s in %s: %s", unit.Plural(numbers, "number"), unit.Plural(workloads, "workload"),
+		unit.Plural(examined, "run"), unit.Plural(changes, "change"))
+	var reasons []string
+	for _, why := range slices.Sorted(maps.Keys(leftOut)) {
+		reasons = append(reasons, unit.Count(int64(leftOut[why]))+" "+why)
 	}
-	if t.rows == 0 && t.format == table.Text {
-		_, err := fmt.Fprintln(t.w, summary)
+	if len(reasons) > 0 {
+		summary += "; left out: " + strings.Join(reasons, ", ")
+	}
+	if rows == 0 && format == table.Text {
+		_, err := fmt.Fprintln(w, summary)
 		return err
 	}
-	return t.End(append(t.differs, summary)...)
+	return to.End(append(differs, summary)...)
 }
 
 // markTrend finds the changes in all workloads, and stores each with the first run after it.
