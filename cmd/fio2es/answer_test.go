@@ -32,7 +32,7 @@ func TestAnswer(t *testing.T) {
 		r := &runReader{env: e}
 		read, ended := 0, 0
 		err := r.answer(t.Context(), []string{exampleArchive + "/results/00000000"}, &query.Query{}, answer{
-			begin:  func(*query.Run, bool) error { read++; return nil },
+			begin:  func(*query.Run) error { read++; return nil },
 			window: func(*window.Window) error { return nil },
 			end: func(*query.Run, *mapping.Run) error {
 				if ended++; c.empty[ended-1] {

@@ -143,7 +143,7 @@ func (x *exportCall) export(ctx context.Context, r *runReader, args []string, w 
 		chosen: func(stored []*mapping.Run) {
 			windows = export.NewOrdered(export.New(x.as, w, export.OpenMetricsOptions{Windows: x.windows, Buckets: x.buckets}), stored)
 		},
-		begin:  func(*query.Run, bool) error { windows.Begin(); return nil },
+		begin:  func(*query.Run) error { windows.Begin(); return nil },
 		window: func(one *window.Window) error { return windows.Add(one) },
 		end: func(run *query.Run, doc *mapping.Run) error {
 			hasRequests, err := windows.End()

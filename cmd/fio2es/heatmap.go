@@ -135,7 +135,7 @@ func (h *heatmaps) fit() {
 	}
 }
 
-func (h *heatmaps) begin(*query.Run, bool) error {
+func (h *heatmaps) begin(*query.Run) error {
 	h.directions, h.windows = nil, heatmap.NewBuilder(h.columns)
 	return nil
 }

@@ -32,7 +32,7 @@ func TestLongTable(t *testing.T) {
 	used := memtest.Measure(t, func() {
 		w := newPercentiles(out, "table", "interpolated", 0, &query.Query{})
 		w.note = func(*query.Run, *mapping.Run) {}
-		check(t, w.begin(&query.Run{Name: "run"}, true))
+		check(t, w.begin(&query.Run{Name: "run"}))
 		for i := range windows {
 			at := start.Add(time.Duration(i) * 100 * time.Millisecond)
 			if err := w.window(&window.Window{

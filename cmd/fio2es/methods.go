@@ -175,7 +175,7 @@ func (m *methodsCall) read(ctx context.Context, args []string, source plan.Sourc
 	isDone := false
 	err := (&runReader{env: m.env}).answer(ctx, args, &query.Query{}, answer{
 		only: "methods compares one run",
-		begin: func(run *query.Run, _ bool) error {
+		begin: func(run *query.Run) error {
 			r, began = reading{run: run}, time.Now()
 			if run.Stage() == nil {
 				return usagef("%s is a run of the history, which has no completions: name the path of its logs", run.Name)

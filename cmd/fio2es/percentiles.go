@@ -140,12 +140,12 @@ func newPercentiles(w io.Writer, format, method string, confidence float64, q *q
 }
 
 // begin begins a run. If there are several, tables name it.
-func (p *percentiles) begin(run *query.Run, many bool) error {
+func (p *percentiles) begin(run *query.Run) error {
 	p.byFio, p.windows, p.sum, p.series = false, 0, &window.Sum{}, map[series]*window.Sum{}
 	switch {
-	case many && run.Stored != nil:
+	case !run.IsAlone && run.Stored != nil:
 		p.to.Begin(run.Name + ", started " + facts.StartedInZone(run.Stored))
-	case many:
+	case !run.IsAlone:
 		p.to.Begin(run.Name)
 	default:
 		p.to.Begin()

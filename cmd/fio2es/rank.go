@@ -81,7 +81,7 @@ type rank struct {
 	span window.Span                // span of its windows
 }
 
-func (r *rank) begin(*query.Run, bool) error {
+func (r *rank) begin(*query.Run) error {
 	r.sums, r.span = map[string]*hist.Histogram{}, window.Span{}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -58,7 +59,7 @@ type runReader struct {
 type answer struct {
 	only   string                                       // why the answer is about one run, such as "an SVG file has one map"; empty: about any number
 	chosen func(stored []*mapping.Run)                  // called first, with the runs of the history
-	begin  func(run *query.Run, many bool) error        // called before a run is read; many reports whether there are several
+	begin  func(run *query.Run) error                   // called before a run is read
 	window func(*window.Window) error                   // called with each window; nil: no windows are needed
 	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
 	close  func(err error) error                        // called at the end, with the error that ended the answers
@@ -89,11 +90,11 @@ func (r *runReader) answer(ctx context.Context, args []string, q *query.Query, a
 	if a.chosen != nil {
 		a.chosen(stored)
 	}
-	err = r.each(ctx, inputs, func(run *query.Run, many bool) error {
-		if many && a.only != "" {
+	err = r.each(ctx, inputs, func(run *query.Run) error {
+		if !run.IsAlone && a.only != "" {
 			return usagef("%s, and these are several: name one run or folder", a.only)
 		}
-		if err := a.begin(run, many); err != nil {
+		if err := a.begin(run); err != nil {
 			return err
 		}
 		doc, err := run.Read(ctx, q, a.window)
@@ -230,11 +231,16 @@ func (r *runReader) sections(run *query.Run) (list []*query.Run, err error) {
 	return list, nil
 }
 
-// each calls do with each run of the inputs, or with those of its sections that are wanted. many reports whether there are
-// several.
-func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
+// each calls do with each run of the inputs, or with those of its sections that are wanted.
+func (r *runReader) each(ctx context.Context, inputs []input, do func(*query.Run) error) error {
 	var has []string // names of sections
-	err := r.eachRun(ctx, inputs, func(run *query.Run, many bool) error {
+	for run, err := range r.runs(ctx, inputs) {
+		if err != nil {
+			if err = r.skip(err); err != nil {
+				return err
+			}
+			continue
+		}
 		sections, err := r.sections(run)
 		if err != nil {
 			return err
@@ -245,82 +251,83 @@ func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query
 			}
 		}
 		for _, section := range sections {
-			if err := do(section, many || len(sections) > 1); err != nil {
+			section.IsAlone = run.IsAlone && len(sections) == 1
+			if err := do(section); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
+	}
 	lacks := func(name string) bool { return !slices.Contains(has, name) }
-	if i := slices.IndexFunc(r.wantedSections(), lacks); err == nil && i >= 0 && len(has) > 0 {
+	if i := slices.IndexFunc(r.wantedSections(), lacks); i >= 0 && len(has) > 0 {
 		for i, name := range has {
 			if strings.Contains(name, ",") { // as the flag reads it
 				has[i] = strconv.Quote(name)
 			}
 		}
-		err = r.skip(query.RunError{Err: fmt.Errorf("--section %s: want one of %s", r.wantedSections()[i], query.List(has))})
-	}
-	return err
-}
-
-// eachRun calls do with each run of the inputs. many reports whether there are several.
-func (r *runReader) eachRun(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
-	for _, c := range inputs {
-		many := len(inputs) > 1 || len(c.runs) > 1
-		for _, light := range c.runs {
-			var run *query.Run
-			doc, err := r.store.Run(ctx, light.Run.ID)
-			if err == nil {
-				run, err = r.prepare(query.Stored(r.store, doc))
-			}
-			if err != nil {
-				if err = r.skip(err); err != nil {
-					return err
-				}
-				continue
-			}
-			if many { // runs of one benchmark have the same name, so the ids are in the names
-				run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
-			}
-			if err := do(run, many); err != nil {
-				return err
-			}
-		}
-		if len(c.paths) == 0 {
-			continue
-		}
-		valuesIn := ""
-		if f := r.flags.Lookup("values-in"); f != nil {
-			valuesIn = f.Value.String()
-		}
-		files, err := query.Open(ctx, c.paths, query.FileOptions{
-			Options: r.options(), Stdin: r.stdin, Hosts: c.hosts, Unit: valuesIn,
-			Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
-		})
-		if files != nil {
-			r.logProblems(files.Archive)
-		}
-		if err == nil {
-			var run *query.Run
-			for run, err = range files.Runs(ctx) {
-				if err == nil {
-					err = do(run, many || !run.IsAlone)
-				}
-				if err != nil {
-					break
-				}
-			}
-		} else if ctx.Err() == nil {
-			err = r.skip(query.RunError{Err: err})
-		}
-		if files != nil {
-			files.Close()
-		}
-		if err != nil {
-			return err
-		}
+		return r.skip(query.RunError{Err: fmt.Errorf("--section %s: want one of %s", r.wantedSections()[i], query.List(has))})
 	}
 	return nil
+}
+
+// runs yields the runs of the inputs, or why one cannot be read.
+func (r *runReader) runs(ctx context.Context, inputs []input) iter.Seq2[*query.Run, error] {
+	return func(yield func(*query.Run, error) bool) {
+		for _, c := range inputs {
+			isAlone := len(inputs) == 1 && len(c.runs) < 2
+			for _, light := range c.runs {
+				if !yield(r.inHistory(ctx, light.Run.ID, isAlone)) {
+					return
+				}
+			}
+			if len(c.paths) > 0 && !r.inFiles(ctx, c, isAlone, yield) {
+				return
+			}
+		}
+	}
+}
+
+// inHistory returns the run in the history with this id. isAlone reports whether no other is asked for.
+func (r *runReader) inHistory(ctx context.Context, id string, isAlone bool) (*query.Run, error) {
+	doc, err := r.store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	run := query.Stored(r.store, doc)
+	if run.IsAlone = isAlone; !isAlone { // runs of one benchmark have the same name, so the ids are in the names
+		run.Name = facts.ShortID(id) + " " + facts.Title(doc)
+	}
+	return r.prepare(run)
+}
+
+// inFiles yields the runs under the paths of an input. isAlone reports whether it is the only one.
+func (r *runReader) inFiles(ctx context.Context, c input, isAlone bool, yield func(*query.Run, error) bool) bool {
+	valuesIn := ""
+	if f := r.flags.Lookup("values-in"); f != nil {
+		valuesIn = f.Value.String()
+	}
+	files, err := query.Open(ctx, c.paths, query.FileOptions{
+		Options: r.options(), Stdin: r.stdin, Hosts: c.hosts, Unit: valuesIn,
+		Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
+	})
+	if files != nil {
+		defer files.Close()
+		r.logProblems(files.Archive)
+	}
+	if err != nil && ctx.Err() == nil {
+		err = query.RunError{Err: err}
+	}
+	if err != nil {
+		return yield(nil, err)
+	}
+	for run, err := range files.Runs(ctx) {
+		if err == nil {
+			run.IsAlone = run.IsAlone && isAlone
+		}
+		if !yield(run, err) {
+			return false
+		}
+	}
+	return true
 }
 
 // skip keeps an error of one run for the end, if the others are to be answered. It returns any other error.

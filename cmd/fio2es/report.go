@@ -81,14 +81,14 @@ func (r *runReader) report(ctx context.Context, args []string, q *query.Query, o
 		return err
 	}
 	for _, c := range inputs {
-		err := r.each(ctx, []input{c}, func(run *query.Run, many bool) error {
+		err := r.each(ctx, []input{c}, func(run *query.Run) error {
 			name := "" // what messages call the run
 			if run.Stored != nil {
 				name = facts.ShortID(run.Stored.Run.ID)
 			} else {
 				name = c.paths[0]
 			}
-			doc, err := page.Add(ctx, run, name, many || len(inputs) > 1)
+			doc, err := page.Add(ctx, run, name, !run.IsAlone || len(inputs) > 1)
 			r.logRun(run)
 			if doc != nil {
 				r.logNoWindows(run, doc)

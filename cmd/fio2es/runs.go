@@ -170,7 +170,7 @@ func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
 	r, runs := &runReader{env: l.env, namesRuns: true}, []*mapping.Run(nil)
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err == nil {
-		err = r.each(ctx, inputs, func(run *query.Run, _ bool) error {
+		err = r.each(ctx, inputs, func(run *query.Run) error {
 			doc, err := run.Read(ctx, &query.Query{}, nil)
 			if r.logRun(run); doc != nil {
 				runs = append(runs, doc.Light())

@@ -85,7 +85,7 @@ type show struct {
 	texts   [][]byte
 }
 
-func (s *show) begin(run *query.Run, _ bool) error {
+func (s *show) begin(run *query.Run) error {
 	s.query.Levels = report.Levels(run)
 	s.how.Name = "X"
 	if args := s.flags.Args(); run.Stored != nil {

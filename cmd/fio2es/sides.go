@@ -48,7 +48,7 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 			return nil, err
 		}
 		isOne := true // or the part has several executions
-		err = c.each(ctx, inputs, func(run *query.Run, _ bool) error {
+		err = c.each(ctx, inputs, func(run *query.Run) error {
 			if run.Stored != nil {
 				return c.add(ctx, side, part, run)
 			}
@@ -259,7 +259,7 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.each(ctx, inputs, func(run *query.Run, _ bool) error {
+	err = c.each(ctx, inputs, func(run *query.Run) error {
 		one, err := c.readRun(ctx, run.Name, run)
 		switch {
 		case err != nil:

@@ -95,7 +95,7 @@ func (j *slaCall) judge(ctx context.Context, args []string) error {
 	j.skips = true
 	inputs, err := j.choose(ctx, args, query.IsPath)
 	if err == nil {
-		err = j.each(ctx, inputs, func(run *query.Run, many bool) error { return j.skip(j.one(ctx, run, many)) })
+		err = j.each(ctx, inputs, func(run *query.Run) error { return j.skip(j.one(ctx, run)) })
 	}
 	if err == nil && (len(j.skipped) == 0 || j.answered) {
 		err = j.checks.write(j.stdout)
@@ -106,8 +106,8 @@ func (j *slaCall) judge(ctx context.Context, args []string) error {
 	return err
 }
 
-// one checks a run. many reports whether there are several runs.
-func (j *slaCall) one(ctx context.Context, run *query.Run, many bool) error {
+// one checks a run.
+func (j *slaCall) one(ctx context.Context, run *query.Run) error {
 	judgement, err := query.Judge(ctx, run, j.query, j.rules)
 	j.logRun(run)
 	if err != nil {
@@ -117,7 +117,7 @@ func (j *slaCall) one(ctx context.Context, run *query.Run, many bool) error {
 	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
 	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
 	title := run.Name
-	if !many || run.Stored == nil {
+	if run.IsAlone || run.Stored == nil {
 		title = strings.TrimPrefix(judgement.Run.Archive+":"+judgement.Run.Name, ":")
 	}
 	heading := title

@@ -24,7 +24,7 @@ import (
 // Run is a run in files or in the history.
 type Run struct {
 	Name string
-	// IsAlone means that the files have no other run.
+	// IsAlone means that no other run is asked for. [Files.Runs] knows only of the other runs in the files.
 	IsAlone bool
 	// IsOnly means that the files have no other execution. They may have other stages.
 	IsOnly bool
