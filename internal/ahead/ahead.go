@@ -51,36 +51,32 @@ func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq
 // ahead; with n = 0 it runs in the caller's goroutine. The error is the first one of take, or that of produce. After an
 // error of take, Push cancels the context of produce, whose next item fails. Push waits until produce has returned.
 func Push[T any](ctx context.Context, n int, produce func(ctx context.Context, give func(T) error) error, take func(T) error) error {
-	if n == 0 {
-		return produce(ctx, take)
-	}
-	inner, cancel := context.WithCancel(ctx)
-	items := make(chan T, n-1)
-	var made, taken error
-	go func() {
-		defer close(items)
-		made = produce(inner, func(item T) error {
-			if err := inner.Err(); err != nil { // select would choose by chance
-				return err
-			}
-			select {
-			case items <- item:
+	list := func(ctx context.Context) iter.Seq2[T, error] {
+		return func(yield func(T, error) bool) {
+			isLeft := false // by the loop below
+			err := produce(ctx, func(item T) error {
+				if isLeft || ctx.Err() != nil {
+					return cmp.Or(ctx.Err(), context.Canceled)
+				}
+				if isLeft = !yield(item, nil); isLeft {
+					return context.Canceled
+				}
 				return nil
-			case <-inner.Done():
-				return inner.Err()
+			})
+			if err != nil && !isLeft {
+				yield(*new(T), err)
 			}
-		})
-	}()
-	for item := range items {
-		if taken != nil {
-			continue
-		}
-		if taken = take(item); taken != nil {
-			cancel()
 		}
 	}
-	cancel()
-	return cmp.Or(taken, made)
+	for item, err := range Read(ctx, n, list) {
+		if err == nil {
+			err = take(item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Map returns do(item) for each item, in the order of the items. It works on n items at the same time, each in its

@@ -35,7 +35,7 @@ func TestClaims(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
-			all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, runs)
+			all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)})
 			var mu sync.Mutex
 			active, stored := map[int]bool{}, map[int]bool{}
 			var working sync.WaitGroup
@@ -90,7 +90,7 @@ func (c *claims) order() (numbers []int) {
 // TestClaimInterrupted: if a run waits for an equal run, the end of its context ends the wait.
 func TestClaimInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, 3)
+		all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)})
 		if _, _, err := (&claim{claims: all, n: 0}).known(t.Context(), execution(1)); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestClaimInterrupted(t *testing.T) {
 
 // TestWrittenPart: a run is not written to a file that already has a part of it.
 func TestWrittenPart(t *testing.T) {
-	all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, 2)
+	all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)})
 	first, whole := &claim{claims: all, n: 0}, execution(1)
 	if _, _, err := first.known(t.Context(), whole); err != nil {
 		t.Fatal(err)
@@ -144,15 +144,19 @@ func (h *holder) Removed(context.Context, []string) ([]*mapping.Removed, error) 
 func TestStoredMeanwhile(t *testing.T) {
 	e := execution(1)
 	h := &holder{finish: func() {}, stored: &mapping.Run{Run: mapping.RunInfo{ID: e.Run.ID}, Source: e.Source}}
-	all := newClaims(h, &Options{Log: slog.New(slog.DiscardHandler)}, 2)
+	all := newClaims(h, &Options{Log: slog.New(slog.DiscardHandler)})
 	first, second := &claim{claims: all, n: 0}, &claim{claims: all, n: 1}
 	if _, have, err := first.known(t.Context(), e); err != nil || have != nil {
 		t.Fatal(have, err)
 	}
+	var ending sync.WaitGroup
+	defer ending.Wait()
 	h.asked, h.finish = 0, func() {
-		if err := first.end(t.Context(), &pipeline.Result{}, nil); err != nil {
-			t.Error(err)
-		}
+		ending.Go(func() {
+			if err := first.end(t.Context(), &pipeline.Result{}, nil); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	if _, have, err := second.known(t.Context(), execution(1)); err != nil || have != h.stored || h.asked != 2 {
 		t.Errorf("found %v, %v, after the history was read %d times", have, err, h.asked)
@@ -214,9 +218,9 @@ func TestDivisions(t *testing.T) {
 				}
 				from.Close()
 			} else {
-				all := newClaims(store, &Options{Log: discard}, 1)
+				all := newClaims(store, &Options{Log: discard})
 				for i, run := range divide(nil, c.again, strings.Fields(c.withFiles)...) {
-					claim := &claim{claims: all, isLater: i > 0}
+					claim := &claim{claims: all, isLookedUp: i > 0}
 					e := &pipeline.Execution{Source: run.Source, Stage: run.Run.Stage, Stages: run.Run.Stages, Run: mapping.RunRef{ID: run.Run.ID}}
 					_, have, err := claim.known(t.Context(), e)
 					if err != nil {
@@ -265,7 +269,7 @@ func TestRestoreInterrupted(t *testing.T) {
 		}
 		to := &ending{Store: store, left: calls}
 		one := func() error {
-			claim := &claim{claims: newClaims(to, &Options{Log: slog.New(slog.DiscardHandler), Restore: true}, 1)}
+			claim := &claim{claims: newClaims(to, &Options{Log: slog.New(slog.DiscardHandler), Restore: true})}
 			_, have, err := claim.known(t.Context(), e)
 			if err == nil && have == nil {
 				err = to.Finish(t.Context(), run)

@@ -225,17 +225,19 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	for i := range outcomes {
 		outcomes[i] = make(chan []*outcome, 1)
 	}
-	claims, finishing := newClaims(to.Store, &opt, len(runs)), newFinisher(to.IsCluster)
+	claims, finishing := newClaims(to.Store, &opt), newFinisher(to.IsCluster)
 	one := func(i int) {
 		var stages []*outcome
 		var ends sync.WaitGroup
 		for stage, err := range pipeline.Stages(ctx, runs[i], reading, true) {
-			claim, o := &claim{claims: claims, n: i, again: again, isLater: len(stages) > 0}, &outcome{err: err}
+			claim, o := &claim{claims: claims, n: i, again: again, isLookedUp: len(stages) > 0}, &outcome{err: err}
 			if stages = append(stages, o); err == nil {
 				o.Result, o.err = stage.Ingest(ctx, to.Sink, claim.known)
 			}
 			isNew := o.err == nil && o.Run != nil && !o.Unchanged
+			ends.Add(1)
 			end := func() {
+				defer ends.Done()
 				if isNew {
 					o.err = to.Sink.Finish(ctx, o.Run)
 				}
@@ -245,13 +247,15 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 				}
 			}
 			if isNew {
-				ends.Add(1)
-				finishing.run(func() { defer ends.Done(); end() })
+				finishing.run(end)
 			} else {
 				end()
 			}
 		}
-		finishing.after(&ends, func() { outcomes[i] <- stages })
+		finishing.pending.Go(func() {
+			ends.Wait()
+			outcomes[i] <- stages
+		})
 	}
 	var working sync.WaitGroup
 	var next atomic.Int64
@@ -391,18 +395,6 @@ func newFinisher(isCluster bool) *finisher {
 		return &finisher{}
 	}
 	return &finisher{slots: make(chan struct{}, mostFinishing)}
-}
-
-// after calls do when some runs are finished.
-func (f *finisher) after(runs *sync.WaitGroup, do func()) {
-	if f.slots == nil {
-		do()
-		return
-	}
-	f.pending.Go(func() {
-		runs.Wait()
-		do()
-	})
 }
 
 // run calls finish, directly or in the background.
