@@ -52,7 +52,7 @@ func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) e
 	}
 	after := new(mapping.Interval) // sorts before all documents, because a level is at least 1
 	for {
-		docs, err := s.following(ctx, tx, number, after)
+		docs, err := following(ctx, tx, number, after)
 		if err != nil || len(docs) == 0 {
 			return err
 		}
@@ -74,26 +74,18 @@ func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) e
 }
 
 // following returns the documents of a version that come after one document, in the order of their key.
-func (s *Store) following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
+func following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
 	const most = 250
-	rows, err := tx.QueryContext(ctx, `SELECT doc FROM intervals
+	err = each(ctx, tx, func(rows *sql.Rows) error {
+		d, err := scanInterval(rows)
+		docs = append(docs, d)
+		return err
+	}, `SELECT doc FROM intervals
 		WHERE ingest = ? AND (level, time, direction, host, job, part) > (?, ?, ?, ?, ?, ?)
 		ORDER BY level, time, direction, host, job, part LIMIT ?`,
 		number, int64(after.Level), after.Time.UnixMilli(), after.Fio.Direction, after.Host.Name, after.Series(), after.Part, most)
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var blob sql.RawBytes
-		if err := rows.Scan(&blob); err != nil {
-			return nil, fmt.Errorf("read documents: %w", err)
-		}
-		d, err := unpackInterval(blob)
-		if err != nil {
-			return nil, err
-		}
-		docs = append(docs, d)
-	}
-	return docs, rows.Err()
+	return docs, nil
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -11,20 +12,14 @@ import (
 
 // Integrity returns the faults that SQLite finds in the file.
 func (s *Store) Integrity(ctx context.Context) (faults []string, err error) {
-	rows, err := s.reads.QueryContext(ctx, `PRAGMA integrity_check(20)`)
-	if err == nil {
-		defer rows.Close()
-		for rows.Next() {
-			var text string
-			if err := rows.Scan(&text); err != nil {
-				break
-			}
-			if text != "ok" {
-				faults = append(faults, text)
-			}
+	err = s.each(ctx, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		if err == nil && text != "ok" {
+			faults = append(faults, text)
 		}
-		err = rows.Err()
-	}
+		return err
+	}, `PRAGMA integrity_check(20)`)
 	if err = s.fail(ctx, "check", err); errors.Is(err, history.ErrDamaged) {
 		return append(faults, err.Error()), nil
 	}

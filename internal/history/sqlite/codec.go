@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"runtime"
@@ -70,27 +71,27 @@ func (e documentError) Unwrap() []error { return []error{history.ErrDamaged, e.e
 // packAll checks and packs documents on all processors, and keeps their order.
 func packAll(docs []*mapping.Interval) ([][]byte, error) {
 	const few = 32 // fewest documents for a goroutine
-	out := make([][]byte, len(docs))
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(docs)/few))
-	faults := make([]error, workers)
+	out, faults := make([][]byte, len(docs)), make([]error, len(docs))
+	parallel(len(docs), few, func(i int) {
+		if faults[i] = docs[i].Check(); faults[i] == nil {
+			out[i] = pack(docs[i].AppendCompact)
+		}
+	})
+	return out, cmp.Or(faults...)
+}
+
+// parallel calls do with 0 to n-1, on all processors if there are at least few numbers for each.
+func parallel(n, few int, do func(i int)) {
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/few))
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
-			for i := len(docs) * w / workers; i < len(docs)*(w+1)/workers; i++ {
-				if faults[w] = docs[i].Check(); faults[w] != nil {
-					return
-				}
-				out[i] = pack(docs[i].AppendCompact)
+			for i := n * w / workers; i < n*(w+1)/workers; i++ {
+				do(i)
 			}
 		})
 	}
 	wait.Wait()
-	for _, err := range faults {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 func unpackInterval(blob []byte) (*mapping.Interval, error) {

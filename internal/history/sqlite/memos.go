@@ -7,20 +7,14 @@ import (
 
 // Recall returns those of the texts under these keys that Remember stored.
 func (s *Store) Recall(ctx context.Context, keys []string) (map[string]string, error) {
-	rows, err := s.reads.QueryContext(ctx, `SELECT key, text FROM memos WHERE key IN (SELECT value FROM json_each(?))`, list(keys))
-	if err != nil {
-		return nil, s.fail(ctx, "read", err)
-	}
-	defer rows.Close()
 	texts := map[string]string{}
-	for rows.Next() {
+	err := s.each(ctx, func(rows *sql.Rows) error {
 		var key, text string
-		if err := rows.Scan(&key, &text); err != nil {
-			return nil, s.fail(ctx, "read", err)
-		}
+		err := rows.Scan(&key, &text)
 		texts[key] = text
-	}
-	return texts, s.fail(ctx, "read", rows.Err())
+		return err
+	}, `SELECT key, text FROM memos WHERE key IN (SELECT value FROM json_each(?))`, list(keys))
+	return texts, s.fail(ctx, "read", err)
 }
 
 // Remember stores texts by key, with the day since 1970-01-01. It forgets texts that were last stored before oldest.

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -9,8 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"runtime"
-	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -21,31 +18,24 @@ import (
 func (s *Store) Run(ctx context.Context, id string) (run *mapping.Run, err error) {
 	defer func() { err = s.fail(ctx, "read", err) }()
 	// An exact id sorts before longer ids that begin with it.
-	rows, err := s.reads.QueryContext(ctx, `SELECT id, doc FROM runs
-		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, history.Candidates+1)
-	if err != nil {
-		return nil, fmt.Errorf("find run: %w", err)
-	}
-	defer rows.Close()
 	var ids []string
 	var doc []byte
-	for rows.Next() {
+	err = s.each(ctx, func(rows *sql.Rows) error {
 		var found string
 		var blob sql.RawBytes
-		if err := rows.Scan(&found, &blob); err != nil {
-			return nil, fmt.Errorf("find run: %w", err)
-		}
+		err := rows.Scan(&found, &blob)
 		if len(ids) == 0 {
 			doc = append(doc, blob...)
 		}
-		if ids = append(ids, found); found == id {
-			break
+		if ids = append(ids, found); err == nil && found == id {
+			err = errEnough
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}, `SELECT id, doc FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, history.Candidates+1)
+	if err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
 	}
-	if err := errors.Join(s.check(), history.CheckOne(id, ids)); err != nil {
+	if err := history.CheckOne(id, ids); err != nil {
 		return nil, err
 	}
 	if run, err = unpackRun(doc); err != nil {
@@ -104,44 +94,64 @@ func (s *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 	if len(sel.Runs) != 1 {
 		order = `(SELECT run FROM ingests WHERE number = ingest), part`
 	}
-	return each(ctx, s, func(rows *sql.Rows) (*mapping.Interval, error) {
-		var blob sql.RawBytes
-		if err := rows.Scan(&blob); err != nil {
-			return nil, err
-		}
-		d, err := unpackInterval(blob)
-		if err == nil && sel.Light {
-			d.Latency.Bins = mapping.Bins{}
-		}
-		return d, err
-	}, `SELECT doc FROM intervals WHERE `+where+` ORDER BY time, direction, host, job, `+order, args...)
-}
-
-// each returns what read makes of each row of a query. It is a single statement, so it sees one state of the history
-// even if the caller is slow. An error ends it, unless it concerns only one run.
-func each[D any](
-	ctx context.Context, s *Store, read func(*sql.Rows) (*D, error), query string, args ...any,
-) iter.Seq2[*D, error] {
-	return func(yield func(*D, error) bool) {
-		rows, err := s.reads.QueryContext(ctx, query, args...)
-		if err != nil {
-			yield(nil, s.fail(ctx, "read", err))
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
-			d, err := read(rows)
+	return func(yield func(*mapping.Interval, error) bool) {
+		isLeft := false
+		err := s.each(ctx, func(rows *sql.Rows) error {
+			d, err := scanInterval(rows)
 			if err != nil {
-				d, err = nil, s.fail(ctx, "read", err)
+				return err
 			}
-			if !yield(d, err) || err != nil && !history.IsSkipped(err) {
-				return
+			if sel.Light {
+				d.Latency.Bins = mapping.Bins{}
 			}
-		}
-		if err := cmp.Or(rows.Err(), s.check()); err != nil {
+			if isLeft = !yield(d, nil); isLeft {
+				return errEnough
+			}
+			return nil
+		}, `SELECT doc FROM intervals WHERE `+where+` ORDER BY time, direction, host, job, `+order, args...)
+		if err != nil && !isLeft {
 			yield(nil, s.fail(ctx, "read", err))
 		}
 	}
+}
+
+func scanInterval(rows *sql.Rows) (*mapping.Interval, error) {
+	var blob sql.RawBytes
+	if err := rows.Scan(&blob); err != nil {
+		return nil, err
+	}
+	return unpackInterval(blob)
+}
+
+// errEnough is the error of a function that needs no more rows.
+var errEnough = errors.New("enough rows")
+
+// each calls scan with each row of a query. It is a single statement, so it sees one state of the history even if scan is slow.
+func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
+	if err := each(ctx, s.reads, scan, query, args...); err != nil {
+		return err
+	}
+	return s.check()
+}
+
+// each calls scan with each row of a query, until scan fails.
+func each(ctx context.Context, from interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, scan func(*sql.Rows) error, query string, args ...any,
+) error {
+	rows, err := from.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); errors.Is(err, errEnough) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // list returns a JSON array, so that one parameter can have any number of values.
@@ -173,25 +183,15 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*
 		run  *mapping.Run
 		err  error // why the document cannot be decoded
 	}
-	rows := each(ctx, s, func(rows *sql.Rows) (*packed, error) {
-		p := new(packed)
-		return p, rows.Scan(&p.id, &p.blob)
-	}, query, args...)
 	return func(yield func(*mapping.Run, error) bool) {
 		var batch []*packed
 		size, limit := 0, first
 		decoded := func() (goOn bool) {
-			var wait sync.WaitGroup
-			workers := max(1, min(runtime.GOMAXPROCS(0), len(batch)/fewest))
-			for w := range workers {
-				wait.Go(func() {
-					for _, p := range batch[len(batch)*w/workers : len(batch)*(w+1)/workers] {
-						p.run, p.err = unpackRun(p.blob)
-						p.blob = nil
-					}
-				})
-			}
-			wait.Wait()
+			parallel(len(batch), fewest, func(i int) {
+				p := batch[i]
+				p.run, p.err = unpackRun(p.blob)
+				p.blob = nil
+			})
 			for _, p := range batch {
 				if p.err != nil {
 					p.run, p.err = nil, s.fail(ctx, "read", &history.DamagedRunError{ID: p.id, Err: p.err})
@@ -203,19 +203,21 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*
 			batch, size, limit = nil, 0, min(2*limit, most)
 			return true
 		}
-		for p, err := range rows {
-			if err != nil {
-				if decoded() {
-					yield(nil, err)
-				}
-				return
+		isLeft := false
+		err := s.each(ctx, func(rows *sql.Rows) error {
+			p := new(packed)
+			if err := rows.Scan(&p.id, &p.blob); err != nil {
+				return err
 			}
 			batch, size = append(batch, p), size+len(p.blob)
-			if (len(batch) == limit || size >= mostBytes) && !decoded() {
-				return
+			if isLeft = (len(batch) == limit || size >= mostBytes) && !decoded(); isLeft {
+				return errEnough
 			}
+			return nil
+		}, query, args...)
+		if !isLeft && decoded() && err != nil {
+			yield(nil, s.fail(ctx, "read", err))
 		}
-		decoded()
 	}
 }
 
@@ -264,49 +266,32 @@ func (s *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 	for _, l := range levels {
 		wanted = append(wanted, int(l))
 	}
-	rows, err := s.reads.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
-			(SELECT count(*) FROM intervals AS i WHERE i.ingest = g.number AND i.level = l.value AND i.part = 0)
-		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, list(wanted), len(runs) == 0, list(runs))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	out := history.Counts{}
-	for rows.Next() {
+	err = s.each(ctx, func(rows *sql.Rows) error {
 		var run, ingest string
 		var level mapping.Level
 		var n int
-		if err := rows.Scan(&run, &ingest, &level, &n); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&run, &ingest, &level, &n)
 		out.Add(run, ingest, level, n, 0, 0)
-	}
-	if err := errors.Join(rows.Err(), s.check()); err != nil {
-		return nil, err
-	}
-	return out, nil
+		return err
+	}, `SELECT g.run, g.ingest, l.value,
+			(SELECT count(*) FROM intervals AS i WHERE i.ingest = g.number AND i.level = l.value AND i.part = 0)
+		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, list(wanted), len(runs) == 0, list(runs))
+	return out, err
 }
 
 // Removed implements [history.Store].
-func (s *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
-	if len(hashes) == 0 {
-		return nil, ctx.Err()
-	}
-	read := func(rows *sql.Rows) (*mapping.Removed, error) {
+func (s *Store) Removed(ctx context.Context, hashes []string) (all []*mapping.Removed, err error) {
+	err = s.each(ctx, func(rows *sql.Rows) error {
 		var blob sql.RawBytes
 		if err := rows.Scan(&blob); err != nil {
-			return nil, err
+			return err
 		}
 		var doc struct{ Removed mapping.Removed }
-		return &doc.Removed, unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
-	}
-	var all []*mapping.Removed
-	for r, err := range each(ctx, s, read, `SELECT doc FROM removed
-		WHERE run IN (SELECT run FROM removed_files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY run`, list(hashes)) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	return all, nil
+		err := unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
+		all = append(all, &doc.Removed)
+		return err
+	}, `SELECT doc FROM removed
+		WHERE run IN (SELECT run FROM removed_files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY run`, list(hashes))
+	return all, s.fail(ctx, "read", err)
 }
