@@ -127,18 +127,20 @@ type RunFilter struct {
 	Limit     int       // most runs; 0: no limit
 	Light     bool      // histograms and the list of source files are not needed
 
-	// Watch is called with each run that a store reads, and whether it is selected. It may be nil. A store reads at
-	// least the runs whose start is within Started, whose execution is Execution, and that have the values of Equals, until
-	// it has Limit runs.
-	Watch func(run *mapping.Run, isSelected bool)
+	// Undecided is called with each run that is not selected only because it lacks the values that the condition needs. It
+	// may be nil. A run may come several times.
+	Undecided func(run *mapping.Run)
 }
 
 // Condition is a condition on a run. It must not need histograms or source files.
-//
-// It may have a method Undecided(*mapping.Run) bool, which reports whether the run lacks the values that the condition
-// needs.
 type Condition interface {
 	Matches(run *mapping.Run) bool
+	// Undecided reports whether the run lacks the values that the condition needs.
+	Undecided(run *mapping.Run) bool
+	// Started returns bounds of the start of all runs that meet the condition: [from, to). A zero time is no bound.
+	Started() (from, to time.Time)
+	// Live reports whether only live runs can meet the condition.
+	Live() bool
 }
 
 // LiveRuns is the condition that a run is live.
@@ -147,15 +149,21 @@ type LiveRuns struct{}
 // Matches implements [Condition].
 func (LiveRuns) Matches(run *mapping.Run) bool { return run.Run.Live() }
 
-// Live is a method that [RunFilter] looks for in conditions.
+// Undecided implements [Condition].
+func (LiveRuns) Undecided(*mapping.Run) bool { return false }
+
+// Started implements [Condition].
+func (LiveRuns) Started() (from, to time.Time) { return from, to }
+
+// Live implements [Condition].
 func (LiveRuns) Live() bool { return true }
 
-// Started returns bounds of the start of all runs that f selects: [from, to). A zero time is no bound. It includes
-// the bounds of the condition, if the condition has a method Started.
+// Started returns bounds of the start of all runs that f selects: [from, to), with those of the condition. A zero time is no
+// bound.
 func (f *RunFilter) Started() (from, to time.Time) {
 	from, to = f.From, f.To
-	if c, ok := f.Where.(interface{ Started() (from, to time.Time) }); ok {
-		begin, end := c.Started()
+	if f.Where != nil {
+		begin, end := f.Where.Started()
 		if begin.After(from) {
 			from = begin
 		}
@@ -167,10 +175,7 @@ func (f *RunFilter) Started() (from, to time.Time) {
 }
 
 // Live reports whether f selects only live runs, so that a store need not read others.
-func (f *RunFilter) Live() bool {
-	c, ok := f.Where.(interface{ Live() bool })
-	return ok && c.Live()
-}
+func (f *RunFilter) Live() bool { return f.Where != nil && f.Where.Live() }
 
 // Selection selects interval documents. An empty list selects all values.
 type Selection struct {
@@ -185,17 +190,17 @@ type Selection struct {
 // Matches reports whether f selects the run; it ignores Limit. A store that filters in another way must get the same
 // result.
 func (f *RunFilter) Matches(r *mapping.Run) bool {
-	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
+	isWithin := (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
 		strings.HasPrefix(r.Run.Execution, f.Execution) &&
-		(f.Text == "" || f.matchesText(r)) &&
-		(f.Where == nil || f.Where.Matches(r))
-}
-
-// IsUndecided reports whether the run lacks values that the condition needs.
-func IsUndecided(c Condition, r *mapping.Run) bool {
-	u, ok := c.(interface{ Undecided(*mapping.Run) bool })
-	return ok && u.Undecided(r)
+		(f.Text == "" || f.matchesText(r))
+	if !isWithin || f.Where == nil || f.Where.Matches(r) {
+		return isWithin
+	}
+	if f.Undecided != nil && f.Where.Undecided(r) {
+		f.Undecided(r)
+	}
+	return false
 }
 
 // Select returns the runs of a list that f selects, at most Limit. It also returns the errors of the list; Limit
@@ -205,11 +210,7 @@ func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mappi
 		n := 0
 		for run, err := range runs {
 			if err == nil {
-				isSelected := f.Matches(run)
-				if f.Watch != nil {
-					f.Watch(run, isSelected)
-				}
-				if !isSelected {
+				if !f.Matches(run) {
 					continue
 				}
 				n++

@@ -24,13 +24,7 @@ type Watched struct {
 // Watch returns a filter like f that counts such runs.
 func Watch(f history.RunFilter) *Watched {
 	w := &Watched{f, map[string]bool{}}
-	rest := f
-	rest.Where = nil
-	w.Filter.Watch = func(run *mapping.Run, isSelected bool) {
-		if !isSelected && history.IsUndecided(f.Where, run) && rest.Matches(run) {
-			w.undecided[run.Run.ID] = true
-		}
-	}
+	w.Filter.Undecided = func(run *mapping.Run) { w.undecided[run.Run.ID] = true }
 	return w
 }
 
@@ -71,7 +65,7 @@ func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (str
 			last = run
 		}
 		first = run
-		watched.Filter.Watch(run, f.Matches(run))
+		watched.Filter.Matches(run)
 		parts = slices.DeleteFunc(parts, func(part *where.Condition) bool { return part.Matches(run) })
 		for name := range run.Run.Labels {
 			labels["label."+name] = true

@@ -75,21 +75,28 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{Execution: "%"}, nil},
 		{history.RunFilter{To: hour(1)}, []string{"oldest"}},
 		{history.RunFilter{From: hour(1), To: hour(2), Light: true}, []string{"middle"}},
-		{history.RunFilter{Where: after(hour(1)), Light: true}, []string{"newest", "middle"}},
-		{history.RunFilter{Where: after(hour(1)), From: hour(2), To: hour(3)}, []string{"newest"}},
+		{history.RunFilter{Where: startsAfter(hour(1)), Light: true}, []string{"newest", "middle"}},
+		{history.RunFilter{Where: startsAfter(hour(1)), From: hour(2), To: hour(3)}, []string{"newest"}},
 	} {
 		got := names(collect(t, s.Runs(t.Context(), c.f)))
 		equal(t, c.want, got, "%+v", c.f)
 	}
-	var watched []string
-	f := history.RunFilter{Where: mode("randread"), Text: "suite", Limit: 2, Watch: func(run *mapping.Run, isSelected bool) {
-		watched = append(watched, fmt.Sprintf("%s %t", run.Run.Name, isSelected))
+	var undecided []string
+	f := history.RunFilter{Where: unsure{mode("randread")}, Text: "suite", Limit: 2, Undecided: func(run *mapping.Run) {
+		undecided = append(undecided, run.Run.Name)
 	}}
 	collect(t, s.Runs(t.Context(), f))
-	if want := []string{"newest true", "middle false", "oldest true"}; !cmp.Equal(watched, want) {
-		t.Errorf("read %v, want %v", watched, want)
+	f.Text = "no run"
+	collect(t, s.Runs(t.Context(), f))
+	if want := []string{"middle"}; !cmp.Equal(undecided, want) {
+		t.Errorf("undecided %v, want %v", undecided, want)
 	}
 }
+
+// unsure is a condition that other runs may meet, too.
+type unsure struct{ only }
+
+func (unsure) Undecided(*mapping.Run) bool { return true }
 
 func testLight(t *testing.T, s history.Store) {
 	run := NewRun("a", "1")
@@ -152,17 +159,27 @@ func testLive(t *testing.T, s history.Store) {
 }
 
 // after is a condition on the start of runs.
-type after time.Time
+type after struct {
+	only
+	from time.Time
+}
 
-func (c after) Started() (from, to time.Time) { return time.Time(c), time.Time{} }
+func (c after) Started() (from, to time.Time) { return c.from, time.Time{} }
 
-func (c after) Matches(run *mapping.Run) bool { return !run.Run.Start.Before(time.Time(c)) }
+func startsAfter(from time.Time) after {
+	return after{func(run *mapping.Run) bool { return !run.Run.Start.Before(from) }, from}
+}
 
 // only is a condition made of a function.
 type only func(r *mapping.Run) bool
 
-// Matches implements [history.Condition].
 func (o only) Matches(r *mapping.Run) bool { return o(r) }
+
+func (only) Undecided(*mapping.Run) bool { return false }
+
+func (only) Started() (from, to time.Time) { return from, to }
+
+func (only) Live() bool { return false }
 
 func mode(name string) only { return func(r *mapping.Run) bool { return r.CBT.Mode == name } }
 
