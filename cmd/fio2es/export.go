@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
@@ -149,9 +148,6 @@ func (x *exportCall) export(ctx context.Context, r *runReader, args []string, w 
 			hasRequests, err := windows.End()
 			if !hasRequests {
 				return run.NoMatch(doc)
-			}
-			if n := doc.Missing.Requests; n > 0 && run.Stored != nil && !x.Totals {
-				r.log.Info(fmt.Sprintf("note: %s: %d requests of the run are in no window, and not in the file", doc.Run.Name, n))
 			}
 			return err
 		},

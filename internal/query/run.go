@@ -133,6 +133,9 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 			doc, r.Details = res.Run, res.Why()
 		}
 	}
+	if doc != nil && r.Stored != nil && takeWanted != nil && doc.Missing.Requests > 0 { // files say it when they are read
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s are in fio's total and in no window", doc.Run.Name, unit.Plural(int(doc.Missing.Requests), "request")))
+	}
 	if doc != nil && r.part {
 		doc = facts.Part(doc, r.Section)
 	}
