@@ -61,6 +61,13 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 
 // addAnswerFlags adds the flags of a command whose arguments choose runs, and which answers from their windows.
 func addAnswerFlags(f *pflag.FlagSet, q *query.Query) {
+	addReportFlags(f, q)
+	addHostFlags(f, q)
+}
+
+// addReportFlags adds the flags of such a command that shows all there is of runs. It has none that choose hosts, whose totals
+// are not known.
+func addReportFlags(f *pflag.FlagSet, q *query.Query) {
 	addSettings(f, "reading", "cluster")
 	addOneRunFlag(f)
 	addWhereFlag(f)
@@ -76,10 +83,14 @@ func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
 	f.Var(&once{to: &q.From}, "from", "from this `time` on: 09:12, 2026-01-31T09:12:00Z or +90s")
 	f.Var(&once{to: &q.To}, "to", "up to this `time`, which is not included")
 	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
-	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
-	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`, by number, or by name in runs with sections: documents of jobs must be there (--levels job at ingest)")
 	f.StringSlice("section", nil, "only these `sections` of a run, each by itself, by the names that fio2es runs lists below it")
 	addChoice(f, new(string), "values-in", "`unit` of latencies in a file of histograms that does not say it, such as of YCSB (us): ns, us, ms or s", []string{"ns", "us", "ms", "s"})
+}
+
+// addHostFlags adds the flags that choose windows of hosts and jobs.
+func addHostFlags(f *pflag.FlagSet, q *query.Query) {
+	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
+	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`, by number, or by name in runs with sections: documents of jobs must be there (--levels job at ingest)")
 }
 
 // addPickFlags adds the flags that choose runs of an archive.

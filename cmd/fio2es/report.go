@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
@@ -57,19 +56,6 @@ choose requests as for rank. The same runs give the same page, byte for byte.`,
 	addReportFlags(fl, q)
 	fl.StringVarP(&output, "output", "o", "", "write the page into this `file`; - is stdout (default: on a terminal, a new file in this folder, which stderr names; else stdout)")
 	return cmd
-}
-
-// addReportFlags adds the flags of a command that shows all there is of runs.
-func addReportFlags(fl *pflag.FlagSet, q *query.Query) {
-	addSettings(fl, "reading", "cluster")
-	addOneRunFlag(fl)
-	addWhereFlag(fl)
-	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addQueryFlags(choose, q)
-	addChoice(choose, new(string), "by", "section: a part for each `section` of a run whose jobs did not all do the same", []string{bySection})
-	for _, name := range []string{"from", "to", "direction", "section", "by", "values-in"} { // the totals of one host are not known
-		fl.AddFlag(choose.Lookup(name))
-	}
 }
 
 // report writes the page of all runs that args name. Neighbouring logs are merged. Other arguments are read one by
