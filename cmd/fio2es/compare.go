@@ -89,6 +89,7 @@ same ("no change > X %"), unclear, no interval and unknown.`,
 	addSettings(fl, "reading", "cluster")
 	addWhereFlag(fl)
 	addQueryFlags(fl, &c.query)
+	addHostFlags(fl, &c.query)
 	fl.StringSliceVar(&c.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
 	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
 	c.options.Within = compare.Within
@@ -311,6 +312,7 @@ func (c *comparison) baselineOf(ctx context.Context, title string, other *compar
 	if err != nil {
 		return nil, err
 	}
+	slices.Reverse(list) // the oldest first
 	return c.storedSide(ctx, c.baseline.String(), list)
 }
 

@@ -214,26 +214,14 @@ func (r *runReader) wantedSections() []string {
 	return nil
 }
 
-// sections returns those sections of a run that --section and --by choose, or the run itself if these are not given.
-func (r *runReader) sections(run *query.Run) (list []*query.Run, err error) {
-	wanted := r.wantedSections()
-	if f := r.flags.Lookup("by"); len(wanted) == 0 && (f == nil || f.Value.String() != bySection) {
-		return []*query.Run{run}, nil
-	}
-	if r.flags.Changed("host") || r.flags.Changed("job") || r.flags.Changed("levels") {
-		return nil, usagef("--section: windows of a section are of all its jobs on all hosts: leave out --host, --job and --levels")
-	}
-	for _, of := range run.Sections() {
-		if query.Wants(wanted, of.Section) {
-			list = append(list, of)
-		}
-	}
-	return list, nil
-}
-
-// each calls do with each run of the inputs, or with those of its sections that are wanted.
+// each calls do with each run of the inputs, or with those of its sections that --section and --by choose.
 func (r *runReader) each(ctx context.Context, inputs []input, do func(*query.Run) error) error {
 	var has []string // names of sections
+	wanted, by := r.wantedSections(), r.flags.Lookup("by")
+	isDivided := len(wanted) > 0 || by != nil && by.Value.String() == bySection
+	if isDivided && (r.flags.Changed("host") || r.flags.Changed("job") || r.flags.Changed("levels")) {
+		return usagef("--section: windows of a section are of all its jobs on all hosts: leave out --host, --job and --levels")
+	}
 	for run, err := range r.runs(ctx, inputs) {
 		if err != nil {
 			if err = r.skip(err); err != nil {
@@ -241,30 +229,31 @@ func (r *runReader) each(ctx context.Context, inputs []input, do func(*query.Run
 			}
 			continue
 		}
-		sections, err := r.sections(run)
-		if err != nil {
-			return err
-		}
-		for _, of := range run.Sections() {
-			if !slices.Contains(has, of.Section) {
-				has = append(has, of.Section)
+		list := []*query.Run{run}
+		if isDivided {
+			list = run.Sections()
+			for _, of := range list {
+				if !slices.Contains(has, of.Section) {
+					has = append(has, of.Section)
+				}
 			}
+			list = slices.DeleteFunc(list, func(of *query.Run) bool { return !query.Wants(wanted, of.Section) })
 		}
-		for _, section := range sections {
-			section.IsAlone = run.IsAlone && len(sections) == 1
-			if err := do(section); err != nil {
+		for _, of := range list {
+			of.IsAlone = run.IsAlone && len(list) == 1
+			if err := do(of); err != nil {
 				return err
 			}
 		}
 	}
 	lacks := func(name string) bool { return !slices.Contains(has, name) }
-	if i := slices.IndexFunc(r.wantedSections(), lacks); i >= 0 && len(has) > 0 {
+	if i := slices.IndexFunc(wanted, lacks); i >= 0 && len(has) > 0 {
 		for i, name := range has {
 			if strings.Contains(name, ",") { // as the flag reads it
 				has[i] = strconv.Quote(name)
 			}
 		}
-		return r.skip(query.RunError{Err: fmt.Errorf("--section %s: want one of %s", r.wantedSections()[i], query.List(has))})
+		return r.skip(query.RunError{Err: fmt.Errorf("--section %s: want one of %s", wanted[i], query.List(has))})
 	}
 	return nil
 }

@@ -42,18 +42,14 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 		if part == "" {
 			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
 		}
-		var paths []string
+		var paths []string // if the part has several executions
 		inputs, err := c.choose(ctx, []string{part}, query.IsPath)
 		if err != nil {
 			return nil, err
 		}
-		isOne := true // or the part has several executions
 		err = c.each(ctx, inputs, func(run *query.Run) error {
-			if run.Stored != nil {
-				return c.add(ctx, side, part, run)
-			}
-			paths, isOne = append(paths, run.Path), run.IsOnly
-			if !isOne {
+			if run.Stored == nil && !run.IsOnly {
+				paths = append(paths, run.Path)
 				return nil
 			}
 			return c.add(ctx, side, part, run)
@@ -61,7 +57,7 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !isOne {
+		if len(paths) > 0 {
 			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, ingest them and give its id, or compare all of them with --by settings: %s",
 				part, len(paths), query.List(paths))
 		}
@@ -165,10 +161,10 @@ func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*co
 // atOnce is how many runs of the history are read at the same time. In a cluster each needs several requests.
 const atOnce = 8
 
-// storedSide reads runs of the history as one side, the oldest first.
+// storedSide reads runs of the history as one side, in this order.
 func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
 	side, runs := &compare.Side{Name: name}, []*query.Run(nil)
-	for _, doc := range slices.Backward(docs) {
+	for _, doc := range docs {
 		run, err := c.prepare(query.Stored(c.store, doc))
 		if err != nil {
 			return nil, err
@@ -281,9 +277,7 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 // sideOf returns runs of a selection as one side, the oldest first.
 func (c *sides) sideOf(ctx context.Context, s *selection, docs []*mapping.Run) (*compare.Side, error) {
 	if len(s.read) == 0 {
-		newest := slices.Clone(docs)
-		slices.Reverse(newest)
-		return c.storedSide(ctx, s.name, newest)
+		return c.storedSide(ctx, s.name, docs)
 	}
 	side := &compare.Side{Name: s.name}
 	for _, doc := range docs {

@@ -195,51 +195,55 @@ func OrderOf(name string) (*Order, error) {
 	return &Order{f.Name, f.column()}, nil
 }
 
-// Sort sorts runs by the order or its reverse. Equal runs keep their order. Numbers of all requests of a run count. If
-// such a number is not known, the highest number of the run's directions counts, or 0.
-func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
-	type key struct { // the number counts first, then the text
-		number float64
-		text   string
+// key is what runs are sorted by: the number, then the text.
+type key struct {
+	number float64
+	text   string
+}
+
+// keyOf returns the key of a run. The number of all requests of a run counts. If it is not known, the highest number of the run's
+// directions counts, or 0.
+func (o *Order) keyOf(run *mapping.Run) (k key) {
+	lines := facts.Lines(run)
+	if run.All != nil {
+		lines = slices.Insert(lines, 0, facts.NewLine(run, true, mapping.DirectionTotals{Totals: run.All}))
 	}
+	for i, l := range lines {
+		n := math.NaN() // not known
+		switch v := o.Column.Value(l).(type) {
+		case string:
+			if v != "" {
+				return key{text: v}
+			}
+		case bool:
+			if n = 0; v {
+				n = 1
+			}
+		case int:
+			n = float64(v)
+		case int64:
+			n = float64(v)
+		case float64:
+			n = v
+		case time.Time:
+			n = float64(v.UnixMilli())
+		}
+		if i == 0 && run.All != nil && !math.IsNaN(n) {
+			return key{number: n}
+		}
+		if n > k.number {
+			k.number = n
+		}
+	}
+	return k
+}
+
+// Sort sorts runs by the order or its reverse. Equal runs keep their order.
+func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 	keys := map[*mapping.Run]key{}
-	for _, run := range runs {
-		if o.Column == nil {
-			break
-		}
-		lines := facts.Lines(run)
-		if run.All != nil {
-			lines = slices.Insert(lines, 0, facts.NewLine(run, true, mapping.DirectionTotals{Totals: run.All}))
-		}
-		most := 0.0
-		for i, l := range lines {
-			n := math.NaN() // not known
-			switch v := o.Column.Value(l).(type) {
-			case string:
-				keys[run] = key{text: v}
-			case bool:
-				if n = 0; v {
-					n = 1
-				}
-			case int:
-				n = float64(v)
-			case int64:
-				n = float64(v)
-			case float64:
-				n = v
-			case time.Time:
-				n = float64(v.UnixMilli())
-			}
-			isOfAll := i == 0 && run.All != nil && !math.IsNaN(n)
-			if isOfAll || n > most {
-				most = n
-			}
-			if isOfAll || keys[run].text != "" {
-				break
-			}
-		}
-		if keys[run].text == "" {
-			keys[run] = key{number: most}
+	if o.Column != nil {
+		for _, run := range runs {
+			keys[run] = o.keyOf(run)
 		}
 	}
 	slices.SortStableFunc(runs, func(x, y *mapping.Run) int {
