@@ -257,42 +257,27 @@ func ofMap(texts map[string]string, name string) any {
 	return nil
 }
 
-// byName has the fields by name, alias and path in documents, in lower case.
-var byName = sync.OnceValue(func() map[string]*Field {
-	all := map[string]*Field{}
-	for _, f := range Fields() {
-		for _, name := range append([]string{f.Name, f.Path}, f.Aliases...) {
-			if name != "" && all[name] == nil {
-				all[name] = f
-			}
-		}
-	}
-	return all
-})
-
 // Lookup returns the field with this name, alias or path in documents, or nil.
 func Lookup(name string) *Field {
-	if f := byName()[strings.ToLower(name)]; f != nil && f.ofName == nil {
-		return f
-	}
+	lower := strings.ToLower(name)
 	for _, f := range Fields() {
+		if f.ofName == nil {
+			if f.Name == lower || f.Path == lower && lower != "" || slices.Contains(f.Aliases, lower) {
+				return f
+			}
+			continue
+		}
 		for _, pattern := range []string{f.Name, f.Path} {
-			prefix, isMap := strings.CutSuffix(pattern, "*")
-			if rest, ok := strings.CutPrefix(name, prefix); isMap && ok && rest != "" && f.ofName != nil {
-				return f.named(prefix, rest)
+			prefix := strings.TrimSuffix(pattern, "*")
+			if one, ok := strings.CutPrefix(name, prefix); ok && one != "" { // the field of one name of a map
+				return &Field{
+					Name: prefix + one, Path: strings.TrimSuffix(f.Path, "*") + one, Kind: f.Kind, Help: f.Help, Example: f.Example,
+					of: func(r *mapping.Run) any { return f.ofName(r, one) },
+				}
 			}
 		}
 	}
 	return nil
-}
-
-// named returns the field of one name of a map.
-func (f *Field) named(prefix, name string) *Field {
-	one := *f
-	one.Name, one.Path = prefix+name, strings.TrimSuffix(f.Path, "*")+name
-	one.of = func(r *mapping.Run) any { return f.ofName(r, name) }
-	one.ofName = nil
-	return &one
 }
 
 // inConfig returns the values under a path, which is names with dots between them. Names may contain dots. A list
