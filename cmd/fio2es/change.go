@@ -28,21 +28,19 @@ type changeCall struct {
 	yes, dryRun bool
 }
 
-// addFlags adds the flags of changing. byDefault describes the default of --older-than, and dryRun is the usage of
-// --dry-run.
-func (c *changeCall) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
+// addFlags adds the flags of changing. byDefault describes the default of --older-than.
+func (c *changeCall) addFlags(fl *pflag.FlagSet, byDefault string) {
 	addSettings(fl, "cluster")
 	addWhereFlag(fl)
 	fl.Var(&once{to: &c.olderThan}, "older-than", "only runs that started longer ago than `age`: 90d, 6mo, 2y; or before a date"+byDefault)
 	fl.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
-	fl.BoolVar(&c.dryRun, "dry-run", false, dryRun)
+	fl.BoolVar(&c.dryRun, "dry-run", false, "show what would be done, and change nothing")
 }
 
-// canAsk fails if the command must ask, but there is no terminal. The message has the verb in two forms: change,
-// such as "remove", and done, such as "removed".
-func (c *changeCall) canAsk(change, done string) error {
+// canAsk fails if the command must ask, but there is no terminal.
+func (c *changeCall) canAsk() error {
 	if !c.yes && !c.dryRun && terminalOf(c.stdin) == nil {
-		return usagef("stdin is no terminal to ask on: give --yes to %s, or --dry-run to see what would be %s", change, done)
+		return usagef("stdin is no terminal to ask on: give --yes to do it, or --dry-run to see what would be done")
 	}
 	return nil
 }

@@ -46,14 +46,14 @@ runs may run meanwhile.`,
 			if err != nil {
 				return err
 			}
-			if err := c.canAsk("compact", "done"); err != nil {
+			if err := c.canAsk(); err != nil {
 				return err
 			}
 			return c.run(cmd.Context(), choice)
 		},
 	}
 	fl := cmd.Flags()
-	c.addFlags(fl, " (default: the setting, 90d)", "show what would be done, and change nothing")
+	c.addFlags(fl, " (default: the setting, 90d)")
 	fl.Var((*expr.DurationFlag)(&c.to), "to", "`length` of the windows, a multiple of their own (default: the setting, 1m)")
 	return cmd
 }

@@ -30,8 +30,7 @@ func compareCommand(e *env) *cobra.Command {
 		Short: "Run against run, with confidence intervals",
 		Long: `Compares each B with A, the baseline: the change of each metric with its confidence
 interval, and a verdict. A and B are paths with one run each (nothing is stored), or name
-runs in the history: an id or its beginning, latest, latest~1 (the one before), last:5
-(the five newest), same-as:RUN (all with its settings), or a condition such as 'bs=4k';
+runs in the history: ` + runHelp + `, or a condition such as 'bs=4k';
 --where limits what these choose from. Several runs of one side, also those joined by
 commas, are repetitions of a test: their windows are pooled. Stages of one call of fio
 (a path with several, execution:RUN) are compared one by one with those of the same name,

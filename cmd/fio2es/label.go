@@ -21,9 +21,8 @@ func labelCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "label RUN... NAME=VALUE...",
 		Short: "Set and remove labels of runs in the history",
-		Long: `Sets labels of runs in the history; NAME= removes one. RUN is an id or its beginning,
-latest, latest~1 (the one before), last:5 (the five newest) or same-as:RUN (all with its
-settings); --where limits these, and without them chooses all runs that match. Lists, filters and dashboards find a run by
+		Long: `Sets labels of runs in the history; NAME= removes one. RUN is ` + runHelp + `;
+--where limits these, and without RUN chooses all runs that match. Lists, filters and dashboards find a run by
 its new labels at once.
 
 Labels set here stay when the files of a run are ingested again, and have precedence

@@ -28,11 +28,14 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
+// runHelp is the part of a command's help that says how runs are named.
+const runHelp = `an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
+same-as:RUN (all with its settings)`
+
 // chooseHelp is the part of a command's help that explains its arguments.
 const chooseHelp = `X is a path, as for ingest (nothing is stored), or a file of histograms that export or
 another program wrote (fio2es export --help), or names runs in the history:
-an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
-same-as:RUN (all with its settings), execution:RUN or latest-execution (all stages of
+` + runHelp + `, execution:RUN or latest-execution (all stages of
 one call of fio). Conditions such as bs=4k iodepth=1 (fio2es help
 fields) limit what these choose from, as --where does. Alone, they choose all that match.`
 

@@ -29,9 +29,8 @@ func rmCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm [RUN...]", SuggestFor: []string{"delete", "remove"},
 		Short: "Remove runs from the history",
-		Long: `Removes runs and all their documents from the history: RUN is an id or its beginning,
-latest, latest~1 (the one before), last:5 (the five newest), same-as:RUN (all with its
-settings), or a condition. --where and --older-than limit these, and without them choose
+		Long: `Removes runs and all their documents from the history: RUN is ` + runHelp + `,
+or a condition. --where and --older-than limit these, and without RUN choose
 all runs that match. It shows what it
 will remove and asks, or with --yes does not ask.
 
@@ -52,7 +51,7 @@ history does not have stays.`,
 			if err != nil {
 				return err
 			}
-			if err := r.canAsk("remove", "removed"); err != nil {
+			if err := r.canAsk(); err != nil {
 				return err
 			}
 			if r.files {
@@ -62,7 +61,7 @@ history does not have stays.`,
 		},
 	}
 	cmd.Flags().BoolVar(&r.files, "files", false, "remove the files that fio2es run keeps of these runs, and keep the runs")
-	r.addFlags(cmd.Flags(), "", "show what would be removed, and remove nothing")
+	r.addFlags(cmd.Flags(), "")
 	return cmd
 }
 
