@@ -82,7 +82,7 @@ type pool struct {
 
 type span struct{ from, to int }
 
-func newPool(side []*Series) *pool {
+func newPool(side []*series) *pool {
 	p := &pool{whole: requests{latency: &hist.Histogram{}}}
 	var all []block
 	for _, s := range side {

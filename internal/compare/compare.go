@@ -80,9 +80,9 @@ func (c *Change) SpansGap() bool { return c.HasInterval() && c.Why != "" }
 // HasInterval reports whether the change has a confidence interval.
 func (c *Change) HasInterval() bool { return c.Verdict != Unknown && c.Verdict != NoInterval }
 
-// Sides compares the runs of one direction. Several runs of a side are repetitions of one test. With a confidence of
+// changesOf compares the runs of one direction. Several runs of a side are repetitions of one test. With a confidence of
 // 0.99 and few blocks, 10,000 replicates have too few values in the tails, and intervals are a little too short.
-func Sides(base, other []*Series, opt Options) []Change {
+func changesOf(base, other []*series, opt Options) []Change {
 	a, b := newPool(base), newPool(other)
 	statistic := metricsOf(opt.Metrics)
 	of, with := statistic(a.whole), statistic(b.whole)
@@ -94,7 +94,7 @@ func Sides(base, other []*Series, opt Options) []Change {
 		c.Other, c.OtherByFio = reported(m, other, with[i])
 		c.Change = finite(c.Other/c.Base - 1)
 	}
-	windows := func(side []*Series) (n int, isWindowed bool) {
+	windows := func(side []*series) (n int, isWindowed bool) {
 		isWindowed = true
 		for _, s := range side {
 			n, isWindowed = n+s.windows, isWindowed && s.totals == nil
@@ -146,14 +146,14 @@ func Sides(base, other []*Series, opt Options) []Change {
 // reported returns a latency of runs of which some have neither windows nor bins, in nanoseconds: the mean, or what fio
 // computed. Percentiles of several runs cannot be merged, so theirs is the middle of those of the runs. byFio is false, and
 // value that of the requests of all runs, if all have bins.
-func reported(m facts.Metric, side []*Series, value float64) (_ float64, byFio bool) {
-	if m == facts.IOPS || !slices.ContainsFunc(side, func(s *Series) bool { return s.totals != nil && s.cut[0].latency.IsEmpty() }) {
+func reported(m facts.Metric, side []*series, value float64) (_ float64, byFio bool) {
+	if m == facts.IOPS || !slices.ContainsFunc(side, func(s *series) bool { return s.totals != nil && s.cut[0].latency.IsEmpty() }) {
 		return value, false
 	}
 	var values []float64
 	sum, weight := 0.0, 0.0
 	for _, s := range side {
-		v, all := math.NaN(), newPool([]*Series{s}).whole
+		v, all := math.NaN(), newPool([]*series{s}).whole
 		switch {
 		case !all.latency.IsEmpty():
 			v = m.Of(all.latency).Value

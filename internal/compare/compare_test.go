@@ -33,11 +33,11 @@ func TestSides(t *testing.T) {
 	base, slower, faster, again := p.side(1, 1), p.side(1, 1.3), p.side(1, 0.7), p.side(1, 1)
 	for _, c := range []struct {
 		name    string
-		other   []*Series
+		other   []*series
 		verdict Verdict
 		times   float64
 	}{{"slower", slower, Worse, 1.3}, {"faster", faster, Better, 0.7}, {"again", again, Same, 1}, {"itself", base, Same, 1}} {
-		for _, got := range Sides(base, c.other, Options{covered, 0.95, Within}) {
+		for _, got := range changesOf(base, c.other, Options{covered, 0.95, Within}) {
 			want := c.times - 1
 			if got.Metric == facts.IOPS {
 				want = 1/c.times - 1
@@ -50,10 +50,10 @@ func TestSides(t *testing.T) {
 			}
 		}
 	}
-	if a, b := Sides(base, slower, Options{covered, 0.95, Within}), Sides(base, slower, Options{covered, 0.95, Within}); !reflect.DeepEqual(a, b) {
+	if a, b := changesOf(base, slower, Options{covered, 0.95, Within}), changesOf(base, slower, Options{covered, 0.95, Within}); !reflect.DeepEqual(a, b) {
 		t.Errorf("%+v, and once more %+v", a, b)
 	}
-	wide, narrow := Sides(base, again, Options{covered, 0.99, Within}), Sides(base, again, Options{covered, 0.8, Within})
+	wide, narrow := changesOf(base, again, Options{covered, 0.99, Within}), changesOf(base, again, Options{covered, 0.8, Within})
 	for i := range covered {
 		if wide[i].High-wide[i].Low <= narrow[i].High-narrow[i].Low {
 			t.Errorf("%s: at 99 %% %+v, at 80 %% %+v", covered[i], wide[i], narrow[i])
@@ -92,27 +92,27 @@ func TestUnknown(t *testing.T) {
 	short := p.side(1, 1)
 	p.windows = 8
 	enough := p.side(1, 1)
-	zero := &Series{}
+	zero := &series{}
 	for i := range int64(20) {
 		h := hist.New(hist.Fio3(0))
 		h.AddLatency(0, 10)
-		zero.Add(windowAt(i, i+1, 0), h)
+		zero.add(windowAt(i, i+1, 0), h)
 	}
 	for _, c := range []struct {
 		name        string
-		base, other []*Series
+		base, other []*series
 		metric      facts.Metric
 		why         string
 	}{
 		{"few windows", enough, short, facts.Mean, "too few windows for an interval: 8 and 7, want 8 of each at least"},
 		{"few windows of the baseline", short, enough, facts.Mean, "too few windows for an interval: 7 and 8, want 8 of each at least"},
 		{"enough", enough, enough, facts.Mean, ""},
-		{"repetitions", []*Series{short[0], short[0]}, enough, facts.Mean, ""},
+		{"repetitions", []*series{short[0], short[0]}, enough, facts.Mean, ""},
 		{"few requests", enough, enough, metric("p99.9"), "too few requests for an interval of p99.9: 800 and 800"},
-		{"nothing completed", []*Series{zero}, enough, facts.IOPS, "iops is not above 0 throughout"},
-		{"no latency", []*Series{zero}, enough, metric("p50"), "p50 is not above 0 throughout"},
+		{"nothing completed", []*series{zero}, enough, facts.IOPS, "iops is not above 0 throughout"},
+		{"no latency", []*series{zero}, enough, metric("p50"), "p50 is not above 0 throughout"},
 	} {
-		got := Sides(c.base, c.other, Options{[]facts.Metric{c.metric}, 0.95, Within})[0]
+		got := changesOf(c.base, c.other, Options{[]facts.Metric{c.metric}, 0.95, Within})[0]
 		if got.Why != c.why || got.HasInterval() != (c.why == "") || math.IsNaN(got.Low) != (c.why != "") || math.IsNaN(got.High) != (c.why != "") {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.why)
 		}
@@ -126,16 +126,16 @@ func TestUnknown(t *testing.T) {
 // is the side.
 func TestPool(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var side []*Series
+		var side []*series
 		want, completed := hist.Histogram{}, 0.0
 		for range rapid.IntRange(1, 4).Draw(t, "runs") {
-			s := &Series{}
+			s := &series{}
 			layout := hist.Fio3(rapid.IntRange(0, 6).Draw(t, "coarseness"))
 			for i := range rapid.Int64Range(1, 50).Draw(t, "windows") {
 				h := hist.New(layout)
 				n := rapid.Int64Range(1, 1000).Draw(t, "requests")
 				h.AddLatency(rapid.Int64Range(0, 1e10).Draw(t, "latency"), float64(n))
-				s.Add(windowAt(i*10, i*10+10, n), h)
+				s.add(windowAt(i*10, i*10+10, n), h)
 				want.Merge(h)
 				completed += float64(n)
 			}
@@ -179,7 +179,7 @@ func BenchmarkSides(b *testing.B) {
 	base, other := p.side(1, 1), p.side(1, 1)
 	metrics := append(covered, metric("p95"), metric("p99.9"))
 	for b.Loop() {
-		Sides(base, other, Options{metrics, 0.95, Within})
+		changesOf(base, other, Options{metrics, 0.95, Within})
 	}
 }
 

@@ -22,8 +22,8 @@ type process struct {
 }
 
 // run returns one run. Its latencies are those of the test multiplied by times.
-func (p *process) run(times float64) *Series {
-	s := &Series{}
+func (p *process) run(times float64) *series {
+	s := &series{}
 	level := math.Log(1e6*times) + p.between*p.rng.NormFloat64()
 	x := p.spread * p.rng.NormFloat64()
 	for i := range p.windows {
@@ -32,14 +32,14 @@ func (p *process) run(times float64) *Series {
 		for range n {
 			h.AddLatency(int64(math.Exp(level+x+0.5*p.rng.NormFloat64())), 1)
 		}
-		s.Add(windowAt(int64(i)*1000, int64(i+1)*1000, n), h)
+		s.add(windowAt(int64(i)*1000, int64(i+1)*1000, n), h)
 		x = p.memory*x + math.Sqrt(1-p.memory*p.memory)*p.spread*p.rng.NormFloat64()
 	}
 	return s
 }
 
 // side returns several runs of the test.
-func (p *process) side(runs int, times float64) (side []*Series) {
+func (p *process) side(runs int, times float64) (side []*series) {
 	for range runs {
 		side = append(side, p.run(times))
 	}
@@ -50,7 +50,7 @@ var covered = []facts.Metric{facts.IOPS, facts.Mean, metric("p50"), metric("p99"
 
 // naiveReach returns half the length of the interval that order statistics give the logarithm of a percentile, with
 // a confidence of 95 %.
-func naiveReach(side []*Series, q float64) float64 {
+func naiveReach(side []*series, q float64) float64 {
 	low, high, _ := newPool(side).whole.latency.ConfidenceInterval(q, 0.95)
 	return math.Log(high.Value/low.Value) / 2
 }
@@ -61,7 +61,7 @@ func (p *process) shareSame(cases, runs int, times float64) (same, naive map[fac
 	same, naive = map[facts.Metric]float64{}, map[facts.Metric]float64{}
 	for range cases {
 		base, other := p.side(runs, 1), p.side(runs, times)
-		for _, c := range Sides(base, other, Options{covered, 0.95, Within}) {
+		for _, c := range changesOf(base, other, Options{covered, 0.95, Within}) {
 			if c.Verdict == Same || c.Verdict == Unclear {
 				same[c.Metric] += 1 / float64(cases)
 			}
@@ -138,9 +138,9 @@ type twoGroups struct {
 }
 
 // run returns one run. Its latencies are those of the test multiplied by times.
-func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
+func (g twoGroups) run(rng *rand.Rand, times float64) *series {
 	const memory, spread, shares = 0.6, 0.1, 0.3
-	s := &Series{}
+	s := &series{}
 	x, z := rng.NormFloat64(), rng.NormFloat64()
 	for i := range int64(120) {
 		h := hist.New(hist.Fio3(2))
@@ -152,7 +152,7 @@ func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
 			}
 			h.AddLatency(int64(latency), 1)
 		}
-		s.Add(windowAt(i*1000, i*1000+1000, 200), h)
+		s.add(windowAt(i*1000, i*1000+1000, 200), h)
 		x = memory*x + math.Sqrt(1-memory*memory)*rng.NormFloat64()
 		z = memory*z + math.Sqrt(1-memory*memory)*rng.NormFloat64()
 	}
@@ -161,7 +161,7 @@ func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
 
 // p99 returns the p99 of the test, from very many requests.
 func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
-	var side []*Series
+	var side []*series
 	for range 30 {
 		side = append(side, g.run(rng, times))
 	}
@@ -172,7 +172,7 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 func TestSpansGap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	side := func(name string) *Side {
-		return &Side{name, []*Run{{Name: name, series: map[string]*Series{"read": twoGroups{0.01, 20}.run(rng, 1)}}}}
+		return &Side{name, []*Run{{Name: name, series: map[string]*series{"read": twoGroups{0.01, 20}.run(rng, 1)}}}}
 	}
 	lines, notes, err := Compare(side("a"), side("b"), Options{covered[3:], 0.95, Within})
 	if err != nil || len(notes) > 0 || !lines[0].SpansGap() || lines[0].Metric.Quantile != 0.99 {
@@ -208,7 +208,7 @@ func TestGap(t *testing.T) {
 		}
 		before, found, wrong, covers := 0.0, 0.0, 0.0, 0.0
 		for range cases {
-			got := Sides([]*Series{c.base.run(rng, 1)}, []*Series{c.other.run(rng, c.times)}, Options{covered[3:], 0.95, Within})[0]
+			got := changesOf([]*series{c.base.run(rng, 1)}, []*series{c.other.run(rng, c.times)}, Options{covered[3:], 0.95, Within})[0]
 			isFound := got.Verdict == Worse || got.Verdict == Better
 			if isFound {
 				found += 1. / cases

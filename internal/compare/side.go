@@ -15,7 +15,7 @@ type Run struct {
 	Name     string       // as the user named it: a path, or an id
 	Document *mapping.Run // set by End; without histograms
 
-	series map[string]*Series // by direction
+	series map[string]*series // by direction
 }
 
 // Add adds a window of level Cluster and the histogram of its requests, or nil without requests. Windows come in
@@ -25,12 +25,12 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 		return
 	}
 	if r.series == nil {
-		r.series = map[string]*Series{}
+		r.series = map[string]*series{}
 	}
 	if r.series[w.Direction] == nil {
-		r.series[w.Direction] = &Series{}
+		r.series[w.Direction] = &series{}
 	}
-	r.series[w.Direction].Add(w, requests)
+	r.series[w.Direction].add(w, requests)
 }
 
 // AddTotals adds the totals of a run without windows in some directions, or in all: what fio's report alone says, or logs of
@@ -39,7 +39,7 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 	if !r.IsEmpty() {
 		return nil
 	}
-	r.series = map[string]*Series{}
+	r.series = map[string]*series{}
 	for _, d := range doc.ByDirection() {
 		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
 			continue
@@ -55,7 +55,7 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 		if requests == 0 { // fio says only how many a second
 			ms, requests = 1e6, int64(d.IOPS*1000)
 		}
-		r.series[d.Direction] = &Series{totals: d.Totals, cut: []block{{end: ms, completed: requests, latency: *h}}}
+		r.series[d.Direction] = &series{totals: d.Totals, cut: []block{{end: ms, completed: requests, latency: *h}}}
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (r *Run) End(doc *mapping.Run) {
 		}
 	}
 	for d, s := range r.series {
-		s.EndBy(doc.Run.End.Sub(doc.Run.Start).Milliseconds(), lasted[d])
+		s.endBy(doc.Run.End.Sub(doc.Run.Start).Milliseconds(), lasted[d])
 	}
 }
 
@@ -85,14 +85,14 @@ type Side struct {
 }
 
 // of returns the series of a direction, one for each run that has it. If any has windows, those without are left out.
-func (s *Side) of(direction string) (list []*Series) {
+func (s *Side) of(direction string) (list []*series) {
 	for _, r := range s.Runs {
 		if one := r.series[direction]; one != nil {
 			list = append(list, one)
 		}
 	}
-	if slices.ContainsFunc(list, func(one *Series) bool { return one.totals == nil }) {
-		list = slices.DeleteFunc(list, func(one *Series) bool { return one.totals != nil })
+	if slices.ContainsFunc(list, func(one *series) bool { return one.totals == nil }) {
+		list = slices.DeleteFunc(list, func(one *series) bool { return one.totals != nil })
 	}
 	return list
 }
@@ -148,7 +148,7 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 				note("only %d of the %d runs of %s have %s in windows", has, len(side.Runs), side.Name, mapping.Plural(direction))
 			}
 		}
-		for _, c := range Sides(from, to, opt) {
+		for _, c := range changesOf(from, to, opt) {
 			if c.Why == "" && c.Bound() != "" {
 				note("%s and %s: %s: %s rests on fio's last bin, which has no upper end: %s to %s, %s",
 					base.Name, other.Name, direction, c.Metric, c.BaseText(), c.OtherText(), c.Text())
@@ -170,9 +170,9 @@ const (
 	maxKept   = 32 * maxBlocks // an even number
 )
 
-// Series has the windows of a run in one direction. It keeps up to 960 blocks and joins neighbours if there are
+// series has the windows of a run in one direction. It keeps up to 960 blocks and joins neighbours if there are
 // more, so a day of one-second windows takes no more memory. The zero value is empty.
-type Series struct {
+type series struct {
 	kept    *window.Columns[block] // by the number of the window
 	windows int
 	start   int64           // of the last window, in milliseconds since the run's start
@@ -190,9 +190,9 @@ type block struct {
 // ms returns the length. That of a block that is drawn goes up to the next one, with the gaps between windows.
 func (b *block) ms() int64 { return b.end - b.start }
 
-// Add adds the next window and the histogram of its requests, or nil without requests. Windows come in order of
+// add adds the next window and the histogram of its requests, or nil without requests. Windows come in order of
 // time.
-func (s *Series) Add(w *window.Window, requests *hist.Histogram) {
+func (s *series) add(w *window.Window, requests *hist.Histogram) {
 	if s.windows == 0 {
 		s.kept = window.NewColumns(maxKept, (*block).merge)
 	}
@@ -216,17 +216,17 @@ func (b *block) merge(next *block) {
 }
 
 // completed returns the number of requests of all windows.
-func (s *Series) completed() (n int64) {
+func (s *series) completed() (n int64) {
 	for _, b := range s.kept.All() {
 		n += b.completed
 	}
 	return n
 }
 
-// EndBy sets when the run ended, in milliseconds since its start, because the last window may be longer. If lasted is not
+// endBy sets when the run ended, in milliseconds since its start, because the last window may be longer. If lasted is not
 // 0, it is the time from the start of the first window to the end of the last. After that no window can be added, and
 // only blocks are kept, so that many runs fit into memory.
-func (s *Series) EndBy(ms, lasted int64) {
+func (s *series) endBy(ms, lasted int64) {
 	if s.windows > 0 {
 		all := s.kept.All()
 		last := all[len(all)-1]
@@ -243,7 +243,7 @@ func (s *Series) EndBy(ms, lasted int64) {
 // blocks cuts the run into blocks of equal numbers of windows. The numbers differ by at most one window; if there
 // are more than 960 windows, by up to a sixteenth. There are up to 30 blocks with at least four windows each. If
 // that would be fewer than ten blocks, there are ten, or as many as there are windows.
-func (s *Series) blocks() []block {
+func (s *series) blocks() []block {
 	if s.windows == 0 || s.cut != nil {
 		return s.cut
 	}

@@ -75,7 +75,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r := runOf("quiet seconds", served, quiet, served, quiet)
-	if got := Sides([]*Series{r.series["read"]}, []*Series{r.series["read"]}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within})[0]; got.Base != 50 {
+	if got := changesOf([]*series{r.series["read"]}, []*series{r.series["read"]}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within})[0]; got.Base != 50 {
 		t.Errorf("%v requests per second", got.Base)
 	}
 }
@@ -189,12 +189,12 @@ func windowAt(from, to, completed int64) *window.Window {
 }
 
 // windowsOf returns n windows of one second. The i-th has i+1 requests of one microsecond.
-func windowsOf(n int) *Series {
-	s := &Series{}
+func windowsOf(n int) *series {
+	s := &series{}
 	for i := range n {
 		h := hist.New(hist.Fio3(0))
 		h.AddLatency(1000, float64(i+1))
-		s.Add(windowAt(int64(i)*1000, int64(i+1)*1000, int64(i+1)), h)
+		s.add(windowAt(int64(i)*1000, int64(i+1)*1000, int64(i+1)), h)
 	}
 	return s
 }
@@ -221,13 +221,13 @@ func TestBlocks(t *testing.T) {
 // TestBlocksHaveAll: blocks have all requests and all of the time, including the gaps between windows.
 func TestBlocksHaveAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, requests, at, end := &Series{}, int64(0), int64(0), int64(0)
+		s, requests, at, end := &series{}, int64(0), int64(0), int64(0)
 		windows := rapid.IntRange(1, 3000).Draw(t, "windows")
 		gap := int64(rapid.IntRange(0, 3).Draw(t, "gap"))
 		for i := range windows {
 			h := hist.New(hist.Fio3(i % 2))
 			h.AddLatency(int64(i), 2)
-			s.Add(windowAt(at, at+10, 2), h)
+			s.add(windowAt(at, at+10, 2), h)
 			requests += 2
 			end = at + 10
 			at = end + gap
@@ -251,13 +251,13 @@ func TestBlocksHaveAll(t *testing.T) {
 // TestBlocksAreMeasured: the time of blocks is that of the measured windows, not of their nominal starts. fio's first
 // interval is often longer than the others, and begins before its nominal start.
 func TestBlocksAreMeasured(t *testing.T) {
-	s := &Series{}
+	s := &series{}
 	for _, w := range []struct{ nominal, from, to int64 }{{28, 0, 1031}, {1028, 1031, 2031}, {2028, 2030, 2503}} {
 		window := windowAt(w.from, w.to, 1)
 		window.ElapsedMS = w.nominal
-		s.Add(window, nil)
+		s.add(window, nil)
 	}
-	s.EndBy(2503, 0)
+	s.endBy(2503, 0)
 	ms := int64(0)
 	for _, b := range s.blocks() {
 		ms += b.ms()
@@ -270,11 +270,11 @@ func TestBlocksAreMeasured(t *testing.T) {
 // TestLasted: a direction lasts as long as its run document says, to the millisecond, if its last window then has a length.
 func TestLasted(t *testing.T) {
 	for lasted, want := range map[int64]int64{0: 2500, 2510: 2510, 2490: 2490, 1900: 2500} {
-		s := &Series{}
+		s := &series{}
 		for _, from := range []int64{7, 1000, 2000} {
-			s.Add(windowAt(from, from+1000, 1), nil)
+			s.add(windowAt(from, from+1000, 1), nil)
 		}
-		s.EndBy(2507, lasted)
+		s.endBy(2507, lasted)
 		ms := int64(0)
 		for _, b := range s.blocks() {
 			ms += b.ms()
@@ -289,7 +289,7 @@ func TestLasted(t *testing.T) {
 func TestEndBy(t *testing.T) {
 	for end, want := range map[int64]int64{8000: 10_000, 9000: 10_000, 9001: 9001, 9400: 9400, 10_000: 10_000, 12_000: 10_000} {
 		s, ms := windowsOf(10), int64(0)
-		s.EndBy(end, 0)
+		s.endBy(end, 0)
 		for _, b := range s.blocks() {
 			ms += b.ms()
 		}
@@ -297,5 +297,5 @@ func TestEndBy(t *testing.T) {
 			t.Errorf("a run of %d ms: blocks of %d ms, want %d", end, ms, want)
 		}
 	}
-	(&Series{}).EndBy(1000, 0)
+	(&series{}).endBy(1000, 0)
 }
