@@ -156,7 +156,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 func (v workloadView) Count() string { return unit.Plural(len(v.Runs), "run") }
 
 // Charts returns the charts of each direction: latencies, and requests per second.
-func (v workloadView) Charts() (list []report.Figure) {
+func (v workloadView) Charts() (all report.View) {
 	link := func(run *mapping.Run) string { return v.Home + runLink(run) }
 	for _, direction := range mapping.Directions {
 		for _, isRate := range []bool{false, true} {
@@ -167,11 +167,15 @@ func (v workloadView) Charts() (list []report.Figure) {
 				}
 			}
 			if chart := report.OverRuns(series, link); chart.SVG != "" {
-				list = append(list, chart)
+				all.Drawings = append(all.Drawings, chart)
 			}
 		}
 	}
-	return list
+	all.Notes = []string{"Each dot is a run. Vertical lines are changes, red for the worse."}
+	if len(all.Drawings) == 0 {
+		all.Notes = []string{"Charts and changes need two runs that are over."}
+	}
+	return all
 }
 
 // changes returns the changes of all numbers, the latest first.
