@@ -180,7 +180,7 @@ func serveAt(t *testing.T, store history.Store) (address string, restart func(me
 	start := func() (l *pipes, stop func()) {
 		ctx, cancel := context.WithCancel(context.Background())
 		l, ended, log := newPipes(), make(chan error, 1), slog.New(slog.DiscardHandler)
-		pages := New(Options{Store: store, Name: "history.db", Program: "fio2es test", Local: true})
+		pages := New(Options{Store: store, Name: "history.db", Program: "fio2es test", Log: slog.New(slog.DiscardHandler), Local: true})
 		go func() { ended <- Serve(ctx, l, pages, log) }()
 		return l, func() {
 			cancel()
