@@ -62,6 +62,36 @@ func TestExecutionIsOfContents(t *testing.T) {
 	}
 }
 
+// TestGrownWhileRead: a run whose report grows while it is read is found again when more of the report is there, and it is stored again.
+func TestGrownWhileRead(t *testing.T) {
+	reports := reportsIn(t, filepath.Join("..", "testdata", "corpus", "status-interval", "out.json.gz"))
+	dir := t.TempDir()
+	name := filepath.Join(dir, "out.json")
+	write := func(n int) error { return os.WriteFile(name, bytes.Join(reports[:n], nil), 0o644) }
+	if err := write(4); err != nil {
+		t.Fatal(err)
+	}
+	known := func(_ context.Context, e *Execution) (string, *mapping.Run, error) { return e.Run.ID, nil, write(5) }
+	first, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known)
+	if err != nil || !slices.ContainsFunc(first.Skipped, func(err error) bool { return errors.Is(err, source.ErrChanged) }) {
+		t.Fatalf("%v, %v", err, first.Skipped)
+	}
+	for _, n := range []int{5, 6} {
+		if err := write(n); err != nil {
+			t.Fatal(err)
+		}
+		known = func(_ context.Context, e *Execution) (string, *mapping.Run, error) {
+			if !e.HasGrownFrom(&first.Run.Source) {
+				t.Errorf("%d reports: the run is not found", n)
+			}
+			return first.Run.Run.ID, first.Run, nil
+		}
+		if again, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known); err != nil || again.Unchanged {
+			t.Errorf("%d reports: %v, unchanged %v", n, err, again.Unchanged)
+		}
+	}
+}
+
 // reportsIn are the reports in a file, packed with gzip.
 func reportsIn(t *testing.T, name string) [][]byte {
 	t.Helper()

@@ -260,16 +260,20 @@ func (s *Stage) result(r *runReader) (*Result, error) {
 	}
 	r.problems.sort()
 	// If a file has changed since it was found, it is unknown which content was read. So it has no hash, and the run is stored
-	// again when its files are read again. A file that was removed was open, or reading it failed.
+	// again when its files are read again. A report that has grown has the hash of what was found: by it the run is found then.
+	// A file that was removed was open, or reading it failed.
 	for i, before := range s.found {
 		f := r.Run.Files()[i]
-		if now := f.State(); now == before || now == (source.State{}) {
+		now := f.State()
+		if now == before || now == (source.State{}) {
 			continue
 		}
 		r.problems.skip("%s: %w, so numbers may be of two states of it: read it again when nothing writes to it", f.Name(), source.ErrChanged)
 		for j := range r.execution.Source.List {
 			if of := &r.execution.Source.List[j]; of.Path == f.Path {
-				of.Hash = ""
+				if of.Hash = ""; of.Role == mapping.RoleReport && f.Name() == f.Disk && now.Size > before.Size {
+					of.Bytes, of.Hash = hashFile(f, before.Size)
+				}
 			}
 		}
 	}
