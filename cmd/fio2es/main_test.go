@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ func TestMain(m *testing.M) {
 	release, commit, date = "v0.0.0-test", "0123456789abcdef", "2026-11-22T00:00:00Z"
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 	if main := programs[name]; main != nil {
+		debug.SetGCPercent(100) // as in use
 		main()
 	}
 	testcost.Lower()

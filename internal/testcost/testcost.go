@@ -1,5 +1,5 @@
-// Package testcost gives the random tests of a package a fixed seed, and makes tests with many cases faster. It is only
-// for tests. Each package that draws random cases imports it.
+// Package testcost gives the random tests of a package a fixed seed, and makes tests faster. It is only for tests. Each
+// package that draws random cases imports it.
 //
 // Without settings a test draws the same cases each time, so no test fails by chance. RAPID_SEED=7 or
 // -rapid.seed=7 draws others; CI does so with a new seed each time.
@@ -16,13 +16,13 @@ import (
 
 func init() {
 	set("rapid.seed", "RAPID_SEED", "1")
+	debug.SetGCPercent(400) // the heaps of tests are small, and would be collected often
 }
 
-// Lower makes property tests draw fewer cases than rapid's default, and the collector run less often for small
-// heaps. TestMain calls it before it runs the tests. CI draws many cases for all packages that call it.
+// Lower makes property tests draw fewer cases than rapid's default. TestMain calls it before it runs the tests. CI draws
+// many cases for all packages that call it.
 func Lower() {
 	set("rapid.checks", "RAPID_CHECKS", "10")
-	debug.SetGCPercent(400)
 }
 
 // Seed returns the seed in effect, for tests that make their own random numbers.

@@ -112,7 +112,7 @@ func TestMergeMinutesMemory(t *testing.T) {
 			return align.Row{Start: at, End: at + 1000, Layout: minutes, Bins: b, Total: 921}, n <= windows
 		}})
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in use: TestMain has it run less often
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in use: testcost has it run less often
 	start, seen := heap(), 0
 	for _, err := range align.Merged(t.Context(), in, align.Options{Window: 1000, Levels: []mapping.Level{mapping.Host}, Workers: 4}, nil) {
 		if err != nil {

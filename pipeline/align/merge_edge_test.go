@@ -429,7 +429,7 @@ func TestMergeMemory(t *testing.T) {
 		n++
 		return align.Row{Start: at, End: at + 1000, Layout: coarse, Bins: b, Total: 921}, n <= windows
 	}}
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in use: TestMain has it run less often
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in use: testcost has it run less often
 	start, seen, counted := heap(), 0, uint64(0)
 	for w, err := range align.Merged(t.Context(), []*align.Stream{in}, align.Options{Window: 1000}, nil) {
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
@@ -19,14 +20,17 @@ import (
 // must be finished, because the next ingest sends the others again. Runs are finished many at a time, so on average
 // those of up to two and a half seconds may be unfinished.
 func TestProgress(t *testing.T) {
-	const runs, documents = 120, 8
+	runs := make([][]*mapping.Interval, 120)
+	for i := range runs {
+		runs[i] = historytest.Intervals(fmt.Sprint(i), "1", 8)
+	}
 	// time for each byte
 	for name, slow := range map[string]time.Duration{"slow": 2 * time.Microsecond, "slower": 5 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {
 			var all []int // finished runs
 			left, most := 0.0, 0.0
 			for after := 3 * time.Second; after <= 6*time.Second; after += 3 * time.Second {
-				taken, finished, requests := progress(t, runs, documents, slow, after)
+				taken, finished, requests := progress(t, runs, slow, after)
 				t.Logf("after %v: %d runs, %d of them finished, %d requests", after, taken, finished, requests)
 				left += float64(taken - finished)
 				most += 2.5*float64(taken)/after.Seconds() + 1
@@ -42,9 +46,9 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// progress ingests runs into a cluster that takes some time for each byte, and interrupts the ingest. It returns how
-// many runs have all their documents in the cluster, and how many of them are finished.
-func progress(t *testing.T, runs, documents int, slow, after time.Duration) (taken, finished, requests int) {
+// progress ingests the documents of runs into a cluster that takes some time for each byte, and interrupts the ingest. It
+// returns how many runs have all their documents in the cluster, and how many of them are finished.
+func progress(t *testing.T, runs [][]*mapping.Interval, slow, after time.Duration) (taken, finished, requests int) {
 	synctest.Test(t, func(t *testing.T) {
 		server := estest.New(templates.Names("fio")...)
 		server.ByteTime = slow
@@ -60,14 +64,13 @@ func progress(t *testing.T, runs, documents int, slow, after time.Duration) (tak
 		defer cancel()
 		var ends sync.WaitGroup
 		room := make(chan struct{}, 256)
-		for i := range runs {
-			name := fmt.Sprint(i)
-			if s.Put(ctx, historytest.Intervals(name, "1", documents)) != nil {
+		for i, docs := range runs {
+			if s.Put(ctx, docs) != nil {
 				break
 			}
 			room <- struct{}{}
 			ends.Go(func() {
-				_ = s.Finish(ctx, historytest.NewRun(name, "1"))
+				_ = s.Finish(ctx, historytest.NewRun(fmt.Sprint(i), "1"))
 				<-room
 			})
 		}
@@ -75,14 +78,14 @@ func progress(t *testing.T, runs, documents int, slow, after time.Duration) (tak
 		requests = server.Requests("_bulk") + server.Requests("_refresh") + server.Requests("_search")
 		finished = len(server.Documents("fio-runs"))
 		stored := server.Documents(historytest.Interval("0", "1", 0).Index("fio"))
-		for i := range runs {
+		for _, docs := range runs {
 			n := 0
-			for _, d := range historytest.Intervals(fmt.Sprint(i), "1", documents) {
+			for _, d := range docs {
 				if stored[d.ID()] != nil {
 					n++
 				}
 			}
-			if n == documents {
+			if n == len(docs) {
 				taken++
 			}
 		}

@@ -51,11 +51,8 @@ func annotated(t *testing.T, s history.Store, run *mapping.Run, docs []*mapping.
 func text(s string) *string { return &s }
 
 func testAnnotate(t *testing.T, s history.Store) {
-	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
-	other := Intervals("other", "1", 10)
-	put(t, s, docs...)
-	put(t, s, other...)
-	finish(t, s, run, NewRun("other", "1"))
+	run, docs := store(t, s, "a", "1", 10)
+	_, other := store(t, s, "other", "1", 10)
 
 	set := mapping.Annotation{Labels: map[string]string{"release": "reef", "by.hand": "ja, \"so\"", "run": ""}, Note: text("first\nsecond <line>")}
 	got := annotate(t, s, "a", set)
@@ -111,9 +108,7 @@ func testAnnotateMany(t *testing.T, s history.Store) {
 }
 
 func testAnnotateRefused(t *testing.T, s history.Store) {
-	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
-	put(t, s, docs...)
-	finish(t, s, run)
+	run, docs := store(t, s, "a", "1", 10)
 	for id, want := range map[string]error{ID("none"): history.ErrNotFound, ID("a")[:8]: history.ErrNotFound, "": history.ErrNotFound} {
 		if _, err := s.Annotate(t.Context(), id, mapping.Annotation{Note: text("x")}); !errors.Is(err, want) {
 			t.Errorf("%q: %v", id, err)
@@ -129,8 +124,7 @@ func testAnnotateRefused(t *testing.T, s history.Store) {
 // testAnnotateVersions: only documents of the current version get labels. Labels and notes stay if they are set
 // before or while another version is stored.
 func testAnnotateVersions(t *testing.T, s history.Store) {
-	put(t, s, Intervals("a", "1", 10)...)
-	finish(t, s, NewRun("a", "1"))
+	store(t, s, "a", "1", 10)
 	before := mapping.Annotation{Labels: map[string]string{"release": "reef", "disk": "nvme"}, Note: text("before")}
 	known := annotate(t, s, "a", before).Run.Annotation()
 
@@ -161,9 +155,7 @@ func testAnnotateVersions(t *testing.T, s history.Store) {
 
 // testAnnotateAtOnce: of several annotations at the same time, none is lost.
 func testAnnotateAtOnce(t *testing.T, s history.Store) {
-	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
-	put(t, s, docs...)
-	finish(t, s, run)
+	run, docs := store(t, s, "a", "1", 10)
 	all := mapping.Annotation{Labels: map[string]string{}}
 	var wait sync.WaitGroup
 	for i := range 5 {
@@ -246,32 +238,4 @@ func testRemoved(t *testing.T, s history.Store) {
 	removed(t, s, nil, "1", "2", "shared")
 	finish(t, s, a)
 	holding(t, s, []string{"a", "b"}, "shared")
-}
-
-// testManyRemoved: more hashes than one request takes, and more removed runs than one page has.
-func testManyRemoved(t *testing.T, s history.Store) {
-	const runs = 30
-	found, ids := 0, []string(nil)
-	for i := range runs {
-		run := withFiles(fmt.Sprintf("run-%02d", i), "1", fmt.Sprint(i*1000), "all")
-		if err := s.MarkRemoved(t.Context(), mapping.NewRemoved(run, run.Run.Name, Start)); err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, run.Run.ID)
-	}
-	hashes := make([]string, runs*1000)
-	for i := range hashes {
-		hashes[i] = fmt.Sprint(i)
-	}
-	for _, list := range [][]string{hashes, {"all"}} {
-		all, err := s.Removed(t.Context(), list)
-		if err != nil || len(all) != runs {
-			t.Errorf("%d of %d runs, %v", len(all), runs, err)
-		}
-		found += len(all)
-	}
-	if err := s.Restore(t.Context(), ids[1:]...); err != nil {
-		t.Fatal(err)
-	}
-	removed(t, s, []string{"run-00"}, hashes...)
 }

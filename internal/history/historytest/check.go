@@ -1,7 +1,6 @@
 package historytest
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -28,14 +27,10 @@ func testCheck(t *testing.T, s history.Store) {
 			}
 		}
 	}
-	err := errors.Join(
-		s.Put(t.Context(), Intervals("a", "1", 10)), s.Finish(t.Context(), NewRun("a", "1")),
-		s.Put(t.Context(), Intervals("a", "2", 3)), s.Put(t.Context(), Intervals("c", "1", 3)),
-		s.Put(t.Context(), Intervals("b", "1", 7)), s.Finish(t.Context(), NewRun("b", "1")),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store(t, s, "a", "1", 10)
+	put(t, s, Intervals("a", "2", 3)...)
+	put(t, s, Intervals("c", "1", 3)...)
+	store(t, s, "b", "1", 7)
 	found := map[bool][]string{}
 	for _, repair := range []bool{false, true} {
 		a, b, c := "versions that are not current", "3 of 10 documents of level cluster: ingest suite:results/b again", "but no run document"

@@ -58,9 +58,7 @@ func DamagedAmong(t *testing.T, s history.Store, limit int) {
 func FinishABC(t *testing.T, s history.Store) {
 	t.Helper()
 	for _, name := range []string{"a", "b", "c"} {
-		if err := errors.Join(s.Put(t.Context(), Intervals(name, "1", 2)), s.Finish(t.Context(), NewRun(name, "1"))); err != nil {
-			t.Fatal(err)
-		}
+		store(t, s, name, "1", 2)
 	}
 }
 

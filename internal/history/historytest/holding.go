@@ -76,20 +76,38 @@ func testHolding(t *testing.T, s history.Store) {
 	holding(t, s, []string{"b"}, "1", "2", "3", "4", "shared")
 }
 
-// testManyHashes: more hashes than one request takes, and more runs than one page has.
+// testManyHashes: more hashes than one request takes, and more runs than one page has, stored and removed.
 func testManyHashes(t *testing.T, s history.Store) {
-	const runs = 30
 	var want []string
-	for i := range runs {
-		name := fmt.Sprintf("run-%02d", i)
-		finish(t, s, withFiles(name, "1", fmt.Sprint(i*1000), "all"))
-		want = append(want, name)
+	var all []*mapping.Run
+	for i := range 30 {
+		want = append(want, fmt.Sprintf("run-%02d", i))
+		all = append(all, withFiles(want[i], "1", fmt.Sprint(i*1000), "all"))
 	}
-	hashes := make([]string, runs*1000)
+	finish(t, s, all...)
+	hashes := make([]string, 1000*len(all))
 	for i := range hashes {
 		hashes[i] = fmt.Sprint(i)
 	}
 	holding(t, s, want, hashes...)
 	holding(t, s, want, "all")
 	holding(t, s, want[5:6], hashes[4500:5500]...)
+	for _, run := range all {
+		if err := s.MarkRemoved(t.Context(), mapping.NewRemoved(run, run.Run.Name, Start)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, list := range [][]string{hashes, {"all"}} {
+		if got, err := s.Removed(t.Context(), list); err != nil || len(got) != len(all) {
+			t.Errorf("%d of %d removed runs, %v", len(got), len(all), err)
+		}
+	}
+	var ids []string
+	for _, run := range all[1:] {
+		ids = append(ids, run.Run.ID)
+	}
+	if err := s.Restore(t.Context(), ids...); err != nil {
+		t.Fatal(err)
+	}
+	removed(t, s, want[:1], hashes...)
 }

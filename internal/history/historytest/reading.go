@@ -131,9 +131,8 @@ func testRefused(t *testing.T, s history.Store) {
 
 // testBreak: readers that stop early, or that use the store while they read, leave nothing behind.
 func testBreak(t *testing.T, s history.Store) {
-	docs := Intervals("a", "1", 20)
-	put(t, s, docs...)
-	finish(t, s, NewRun("a", "1"), NewRun("b", "1"))
+	_, docs := store(t, s, "a", "1", 20)
+	finish(t, s, NewRun("b", "1"))
 	for range 5 {
 		for run, err := range s.Runs(t.Context(), history.RunFilter{}) {
 			if err != nil {
@@ -150,9 +149,7 @@ func testBreak(t *testing.T, s history.Store) {
 }
 
 func testCancel(t *testing.T, s history.Store) {
-	docs := Intervals("a", "1", 60)
-	put(t, s, docs...)
-	finish(t, s, NewRun("a", "1"))
+	_, docs := store(t, s, "a", "1", 60)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0
@@ -180,9 +177,8 @@ func testCancel(t *testing.T, s history.Store) {
 }
 
 func testDelete(t *testing.T, s history.Store) {
-	docs := Intervals("b", "1", 4)
-	put(t, s, append(Intervals("a", "1", 4), docs...)...)
-	finish(t, s, NewRun("a", "1"), NewRun("b", "1"))
+	store(t, s, "a", "1", 4)
+	_, docs := store(t, s, "b", "1", 4)
 	put(t, s, Intervals("unfinished", "1", 2)...)
 	for _, name := range []string{"a", "unfinished"} {
 		id := ID(name)

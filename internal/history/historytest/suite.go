@@ -60,7 +60,6 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Large", testLarge},
 		{"Break", testBreak},
 		{"Cancel", testCancel},
-		{"ManyRemoved", testManyRemoved},
 		{"Concurrent", testConcurrent},
 	})
 }
@@ -128,6 +127,15 @@ func finish(t *testing.T, s history.Store, runs ...*mapping.Run) {
 			t.Fatalf("finish: %v", err)
 		}
 	}
+}
+
+// store stores a made run with its first n windows.
+func store(t *testing.T, s history.Store, name, ingest string, n int) (*mapping.Run, []*mapping.Interval) {
+	t.Helper()
+	run, docs := NewRun(name, ingest), Intervals(name, ingest, n)
+	put(t, s, docs...)
+	finish(t, s, run)
+	return run, docs
 }
 
 // expect compares the documents that a selection returns with want, in order, with and without histograms.

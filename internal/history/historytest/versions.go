@@ -44,20 +44,16 @@ func testRoundTrip(t *testing.T, s history.Store) {
 }
 
 func testReplace(t *testing.T, s history.Store) {
-	first, second := Intervals("a", "1", 5), Intervals("a", "22", 3)
-	other := Intervals("other", "1", 2)
-	put(t, s, other...)
-	put(t, s, first...)
-	finish(t, s, NewRun("a", "1"), NewRun("other", "1"))
-	mine := history.Selection{Runs: []string{first[0].Run.ID}}
+	_, other := store(t, s, "other", "1", 2)
+	_, first := store(t, s, "a", "1", 5)
+	mine, second := history.Selection{Runs: []string{ID("a")}}, Intervals("a", "22", 3)
 	put(t, s, second...)
 	expect(t, s, mine, first) // the new documents are not visible before Finish
 	finish(t, s, NewRun("a", "22"))
 	expect(t, s, mine, second)
-	put(t, s, first...) // and the first version again
-	finish(t, s, NewRun("a", "1"))
+	store(t, s, "a", "1", 5) // and the first version again
 	expect(t, s, mine, first)
-	expect(t, s, history.Selection{Runs: []string{other[0].Run.ID}}, other)
+	expect(t, s, history.Selection{Runs: []string{ID("other")}}, other)
 	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 2 {
 		t.Errorf("runs: %v", names(runs))
 	}
@@ -118,9 +114,8 @@ func testIngested(t *testing.T, s history.Store) {
 // testConcurrent: while a writer replaces a run, readers see one complete version, the old or the new.
 func testConcurrent(t *testing.T, s history.Store) {
 	const rounds = 8
-	versions := [][]*mapping.Interval{Intervals("a", "1", 30), Intervals("a", "22", 20)}
-	put(t, s, versions[0]...)
-	finish(t, s, NewRun("a", "1"))
+	_, old := store(t, s, "a", "1", 30)
+	versions := [][]*mapping.Interval{old, Intervals("a", "22", 20)}
 	done := make(chan struct{})
 	var wait sync.WaitGroup
 	for range 2 {
@@ -158,10 +153,8 @@ func testConcurrent(t *testing.T, s history.Store) {
 
 // testVersions: Versions returns only the runs asked for.
 func testVersions(t *testing.T, s history.Store) {
-	for _, name := range []string{"a", "c"} {
-		put(t, s, Intervals(name, "1", 10)...)
-		finish(t, s, NewRun(name, "1"))
-	}
+	store(t, s, "a", "1", 10)
+	store(t, s, "c", "1", 10)
 	put(t, s, Intervals("b", "1", 10)...) // not finished
 	note := mapping.Annotation{Labels: map[string]string{"disk": "nvme"}, Note: text("a note")}
 	annotate(t, s, "c", note)
