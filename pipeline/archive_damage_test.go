@@ -51,7 +51,7 @@ func TestDamagedHost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if _, err := spec.WriteDir(t.Context(), dir); err != nil {
+			if _, err := spec.WriteDir(dir); err != nil {
 				t.Fatal(err)
 			}
 			for name, damage := range c.damage {

@@ -54,7 +54,7 @@ func TestTruth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if _, err := spec.WriteDir(t.Context(), dir); err != nil {
+			if _, err := spec.WriteDir(dir); err != nil {
 				t.Fatal(err)
 			}
 			archive, err := Open(t.Context(), []string{dir}, nil, nil)

@@ -62,7 +62,7 @@ func TestMoreGroupsWithUsualHost(t *testing.T) {
 			spec.Runs, spec.Hosts, spec.Jobs, spec.Seconds, spec.FirstOnly = 1, 2, 2, 90, true
 			spec.StallEvery, spec.LongestStall, spec.Seed = 10, 30, 5
 			dir := t.TempDir()
-			if _, err := spec.WriteDir(t.Context(), dir); err != nil {
+			if _, err := spec.WriteDir(dir); err != nil {
 				t.Fatal(err)
 			}
 			to, res := ingested(t, dir, Options{})
@@ -96,7 +96,7 @@ func TestMoreGroupsWithUsualHost(t *testing.T) {
 func TestMoreGroupsKnown(t *testing.T) {
 	spec := fiotest.ArchiveSpec{Runs: 1, Hosts: 2, Jobs: 1, Seconds: 400, Fio2: true, Groups: 24, StallEvery: 60, LongestStall: 200, Seed: 3}
 	dir := t.TempDir()
-	if _, err := spec.WriteDir(t.Context(), dir); err != nil {
+	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	to, res := ingested(t, dir, Options{})
@@ -129,7 +129,7 @@ func TestMoreGroupsKnown(t *testing.T) {
 func TestUsualColumnsOfAnotherLayout(t *testing.T) {
 	spec := fiotest.ArchiveSpec{Runs: 1, Hosts: 1, Jobs: 1, Seconds: 5, Groups: 58, Coarseness: 1}
 	dir := t.TempDir()
-	if _, err := spec.WriteDir(t.Context(), dir); err != nil {
+	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	to, res := ingested(t, dir, Options{})

@@ -17,7 +17,7 @@ func TestDamagedReportInFolder(t *testing.T) {
 	spec := fiotest.ArchiveSpec{Runs: 1, Hosts: 1, Jobs: 1, Seconds: 5, Coarseness: 5, Seed: 5}
 	r := spec.Run(0)
 	from := t.TempDir()
-	if _, err := spec.WriteDir(t.Context(), from); err != nil {
+	if _, err := spec.WriteDir(from); err != nil {
 		t.Fatal(err)
 	}
 	load := func(name string) []byte {

@@ -20,7 +20,7 @@ func (s failingSink) Finish(context.Context, *mapping.Run) error { return nil }
 func TestIngestFails(t *testing.T) {
 	dir := t.TempDir()
 	spec := fiotest.ArchiveSpec{Runs: 1, Hosts: 1, Jobs: 2, Seconds: 2*batch/3 + 10, Coarseness: 6, IOPS: 20, Seed: 5}
-	if _, err := spec.WriteDir(t.Context(), dir); err != nil {
+	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	a, err := Open(t.Context(), []string{dir}, nil, nil)

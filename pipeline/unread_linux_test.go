@@ -35,7 +35,7 @@ func openAsOther(t *testing.T, dir string) *Archive {
 func TestUnreadFolder(t *testing.T) {
 	dir := t.TempDir()
 	spec := fiotest.ArchiveSpec{Runs: 2, Hosts: 1, Jobs: 2, Seconds: 3, Coarseness: 5, Seed: 5}
-	if _, err := spec.WriteDir(t.Context(), dir); err != nil {
+	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	run := spec.Run(0)

@@ -23,9 +23,9 @@ func BenchmarkIngest(b *testing.B) {
 		{"many runs", fiotest.ArchiveSpec{Runs: 100, Hosts: 2, Jobs: 4, Seconds: 11, IOPS: 1000}},
 	} {
 		dir := filepath.Join(b.TempDir(), "lab")
-		sum := generated(b, c.ArchiveSpec, dir)
+		size := generated(b, c.ArchiveSpec, dir)
 		b.Run(c.name+"/history", func(b *testing.B) {
-			b.SetBytes(sum.LogBytes)
+			b.SetBytes(size)
 			top, n, documents := b.TempDir(), 0, 0
 			for b.Loop() {
 				n++
@@ -37,7 +37,7 @@ func BenchmarkIngest(b *testing.B) {
 			b.ReportMetric(float64(documents)/b.Elapsed().Seconds(), "docs/s")
 		})
 		b.Run(c.name+"/discard", func(b *testing.B) {
-			b.SetBytes(sum.LogBytes)
+			b.SetBytes(size)
 			documents := 0
 			for b.Loop() {
 				documents += ingestAll(b, dir, discard{})

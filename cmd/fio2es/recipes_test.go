@@ -85,12 +85,12 @@ func newKitchen(t *testing.T) *kitchen {
 			t.Fatal(err)
 		}
 	}
-	k.generate("results", fiotest.ArchiveSpec{Runs: 4, Hosts: 2, Jobs: 1, Seconds: 10, IOPS: 100})
+	generated(t, fiotest.ArchiveSpec{Runs: 4, Hosts: 2, Jobs: 1, Seconds: 10, IOPS: 100}, filepath.Join(k.dir, "results"))
 	now := time.Now().UTC().Truncate(time.Hour)
 	for night := range 12 {
-		k.generate("night", fiotest.TreeSpec{Files: 1, Log: fiotest.LogSpec{
-			Seconds: 20, IOPS: 200, Directions: []int{fiotest.Write}, Seed: uint64(night+1) << 32,
-		}})
+		log := fiotest.LogSpec{Seconds: 20, IOPS: 200, Directions: []int{fiotest.Write}, Seed: uint64(night+1) << 32}
+		_, err := log.WriteDir(filepath.Join(k.dir, "night"), 1)
+		check(t, err)
 		start := now.AddDate(0, 0, night-11).Format(time.RFC3339)
 		settings := filepath.Join(k.dir, "night.yaml")
 		check(t, os.WriteFile(settings, fmt.Appendf(nil, "start: %s\nsla: [p99 <= 1s]\n", start), 0o666))
@@ -108,20 +108,6 @@ func newKitchen(t *testing.T) *kitchen {
 		t.Fatal(err)
 	}
 	return k
-}
-
-func (k *kitchen) generate(name string, of interface {
-	WriteDir(context.Context, string) (fiotest.Summary, error)
-},
-) {
-	k.Helper()
-	dir := filepath.Join(k.dir, name)
-	if err := os.RemoveAll(dir); err != nil {
-		k.Fatal(err)
-	}
-	if _, err := of.WriteDir(k.Context(), dir); err != nil {
-		k.Fatal(err)
-	}
 }
 
 // shell runs a script, and returns its exit code and its output.

@@ -39,12 +39,8 @@ var small4 = ArchiveSpec{Runs: 4, Hosts: 2, Jobs: 3, Seconds: 6, Coarseness: 4, 
 
 func TestArchiveMatchesTruth(t *testing.T) {
 	dir := t.TempDir()
-	sum, err := small4.WriteDir(t.Context(), dir)
-	if err != nil {
+	if _, err := small4.WriteDir(dir); err != nil {
 		t.Fatal(err)
-	}
-	if sum.Logs != 24 || sum.Files != 1+4+24+4*2*2 {
-		t.Errorf("%d logs, %d files", sum.Logs, sum.Files)
 	}
 	for i := range small4.Runs {
 		r := small4.Run(i)

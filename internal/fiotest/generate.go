@@ -1,7 +1,6 @@
 package fiotest
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,10 +14,10 @@ func Generate(args []string, out io.Writer) error {
 	if len(args) < 2 || strings.HasPrefix(args[1], "-") {
 		return errors.New("usage: generate logs|archive DIR [flags]; a wrong flag lists them")
 	}
-	archive, logs := ArchiveSpec{}, TreeSpec{}
+	archive := ArchiveSpec{}
 	f := flag.NewFlagSet("generate", flag.ContinueOnError)
-	f.Int64Var(&logs.Bytes, "bytes", 0, "size of all logs together")
-	f.IntVar(&logs.Files, "files", 0, "number of logs")
+	size := f.Int64("bytes", 0, "size of all logs together, in place of --seconds")
+	files := f.Int("files", 32, "number of logs")
 	f.IntVar(&archive.Runs, "runs", 0, "runs of an archive")
 	f.IntVar(&archive.Hosts, "hosts", 0, "hosts of a run")
 	f.IntVar(&archive.Jobs, "jobs-per-host", 0, "jobs of a host")
@@ -31,22 +30,21 @@ func Generate(args []string, out io.Writer) error {
 	if err := f.Parse(args[2:]); err != nil {
 		return err
 	}
-	write := archive.WriteDir
+	var logs int64
+	var err error
 	switch args[0] {
 	case "archive":
+		logs, err = archive.WriteDir(args[1])
 	case "logs":
-		logs.Hosts = archive.Hosts
-		logs.Log = LogSpec{
-			Seed: archive.Seed << 32, Seconds: archive.Seconds, Directions: []int{Read, Write},
+		logs, err = LogSpec{
+			Seed: archive.Seed << 32, Seconds: archive.Seconds, MaxBytes: *size / int64(max(1, *files)), Directions: []int{Read, Write},
 			Coarseness: archive.Coarseness, IOPS: archive.IOPS, Fio2: archive.Fio2, Groups: archive.Groups,
-		}
-		write = logs.WriteDir
+		}.WriteDir(args[1], *files)
 	default:
 		return fmt.Errorf("generate: unknown kind %q (logs, archive)", args[0])
 	}
-	s, err := write(context.Background(), args[1])
 	if err == nil {
-		_, err = fmt.Fprintf(out, "%d files, %d logs, %d bytes\n", s.Files, s.Logs, s.Bytes)
+		_, err = fmt.Fprintf(out, "%d bytes of logs\n", logs)
 	}
 	return err
 }

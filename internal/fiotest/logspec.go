@@ -1,8 +1,12 @@
 package fiotest
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 )
 
 // LogSpec describes a synthetic histogram log. The zero value is a job of one minute that only reads, with fio's
@@ -37,8 +41,6 @@ type LogSpec struct {
 	LongestStall int
 	// Steady keeps the load constant. This is much faster for many short logs.
 	Steady bool
-	// EpochMs is added to every time, as with log_unix_epoch=1. Default 0.
-	EpochMs int64
 }
 
 func (s LogSpec) withDefaults() LogSpec {
@@ -79,6 +81,25 @@ func (s LogSpec) Write(w io.Writer) (Truth, error) {
 
 // Truth returns the contents of the log that [LogSpec.Write] would write.
 func (s LogSpec) Truth() (Truth, error) { return s.Write(io.Discard) }
+
+// WriteDir writes n logs of one fio into a folder, which it makes if necessary. Each has the next seed. It returns their
+// size in bytes.
+func (s LogSpec) WriteDir(dir string, n int) (logs int64, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return 0, fmt.Errorf("make folder for logs: %w", err)
+	}
+	shared := models{}
+	for i := range n {
+		var log bytes.Buffer
+		t, err := s.write(&log, shared)
+		if err := errors.Join(err, os.WriteFile(filepath.Join(dir, fmt.Sprintf("out_clat_hist.%d.log", i+1)), log.Bytes(), 0o644)); err != nil {
+			return logs, fmt.Errorf("write logs: %w", err)
+		}
+		s.Seed++
+		logs += t.Bytes
+	}
+	return logs, nil
+}
 
 // write is Write, with tables that logs share.
 func (s LogSpec) write(w io.Writer, m models) (Truth, error) {

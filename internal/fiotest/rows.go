@@ -53,7 +53,7 @@ func (g *rowGen) next(isLast bool) []Row {
 	}
 	g.k += missed
 	// Most rows of a job have the same delay, and some a larger one.
-	now := g.spec.EpochMs + g.k*1000 + g.late + max(0, int64(g.rng.IntN(16))-12)
+	now := g.k*1000 + g.late + max(0, int64(g.rng.IntN(16))-12)
 	var rows []Row
 	for i, d := range g.spec.Directions {
 		load := g.load(d)

@@ -168,3 +168,6 @@ monitoring_profiles:
 func list(numbers []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
 }
+
+// hostName returns the name of host h, counted from 0.
+func hostName(h int) string { return fmt.Sprintf("client%02d", h+1) }

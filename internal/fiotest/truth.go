@@ -2,13 +2,10 @@ package fiotest
 
 // Truth is the contents of a log, and the requests of its job that are not in it.
 type Truth struct {
-	// Rows and Bytes are the size of the log.
-	Rows  int
+	// Bytes is the size of the log.
 	Bytes int64
 	// RuntimeMs is the job's run time, which ends after the last row.
 	RuntimeMs int64
-	// LastMs is the time of the last row of each direction, including EpochMs.
-	LastMs [directions]int64
 	// Logged counts the requests in rows, by direction and bin at coarseness 0. It is nil for a direction without
 	// rows.
 	Logged [directions][]uint64
@@ -23,8 +20,6 @@ func newTruth(s LogSpec) Truth {
 }
 
 func (t *Truth) add(r Row) {
-	t.Rows++
-	t.LastMs[r.Direction] = r.TimeMs
 	count(&t.Logged[r.Direction], t.bins, r.Bins)
 }
 
@@ -69,14 +64,12 @@ func (t Truth) Whole(direction int) []uint64 {
 	return out
 }
 
-// Merge adds the rows, bytes and counts of another log. RuntimeMs and LastMs become the larger ones. Both logs must
-// have the same layout. If the other one has more bins, they are appended.
+// Merge adds the bytes and counts of another log. RuntimeMs becomes the larger one. Both logs must have the same layout.
+// If the other one has more bins, they are appended.
 func (t *Truth) Merge(o Truth) {
-	t.Rows += o.Rows
 	t.Bytes += o.Bytes
 	t.RuntimeMs = max(t.RuntimeMs, o.RuntimeMs)
 	for d := range directions {
-		t.LastMs[d] = max(t.LastMs[d], o.LastMs[d])
 		merge(&t.Logged[d], o.Logged[d])
 		merge(&t.Tail[d], o.Tail[d])
 	}

@@ -19,7 +19,7 @@ func lab(t *testing.T) (dir string, k *keeper) {
 	t.Helper()
 	base := t.TempDir()
 	dir = filepath.Join(base, "lab")
-	if _, err := (fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 2}).WriteDir(t.Context(), dir); err != nil {
+	if _, err := (fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 2}).WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	k = &keeper{tb: t, file: filepath.Join(base, "h.db")}

@@ -33,7 +33,7 @@ func pool(t *testing.T) (runs []string) {
 	t.Helper()
 	for seed := range uint64(2) {
 		dir := t.TempDir()
-		if _, err := (fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 2, Seed: seed}).WriteDir(t.Context(), dir); err != nil {
+		if _, err := (fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 2, Seed: seed}).WriteDir(dir); err != nil {
 			t.Fatal(err)
 		}
 		found, err := filepath.Glob(filepath.Join(dir, "results", "*", "id-*"))
