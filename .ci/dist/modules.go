@@ -131,7 +131,8 @@ func sbom(w io.Writer, program, name, version string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	sum := hex.EncodeToString(sha256Of(text))
+	hash := sha256.Sum256(text)
+	sum := hex.EncodeToString(hash[:])
 	packages := []spdxPackage{newPackage(0, info.Main.Path, version), newPackage(1, "stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
 	packages[0].Checksums = []spdxChecksum{{"SHA256", sum}}
 	packages[0].Comment = "The checksum is that of the program " + name + "."
@@ -166,9 +167,4 @@ func newPackage(i int, path, version string) spdxPackage {
 		ID: fmt.Sprintf("SPDXRef-%d", i), Name: path, VersionInfo: version, DownloadLocation: "NOASSERTION",
 		ExternalRefs: []spdxRef{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + strings.ToLower(path) + "@" + strings.ReplaceAll(version, "+", "%2B")}},
 	}
-}
-
-func sha256Of(text []byte) []byte {
-	sum := sha256.Sum256(text)
-	return sum[:]
 }

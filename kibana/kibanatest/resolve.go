@@ -173,9 +173,6 @@ func (c *Context) interval(v any) (kind, text string, err error) {
 	if !ok {
 		auto, _ := v.(map[string]any)
 		n, ok := auto["%autointerval%"].(float64)
-		if auto["%autointerval%"] == true {
-			n, ok = 50, true
-		}
 		if !ok || n <= 0 {
 			return "", "", fmt.Errorf("url of data set: interval is %v", v)
 		}

@@ -34,7 +34,7 @@ func TestResolve(t *testing.T) {
 		"intervals": {
 			`{"index":"i","body":{"aggs":{
 				"a":{"date_histogram":{"interval":{"%autointerval%":100}}},
-				"b":{"date_histogram":{"interval":{"%autointerval%":true}},"aggs":{"c":{"date_histogram":{"interval":"1h","extended_bounds":{"min":{"%timefilter%":"min"}}}}}},
+				"b":{"date_histogram":{"interval":{"%autointerval%":50}},"aggs":{"c":{"date_histogram":{"interval":"1h","extended_bounds":{"min":{"%timefilter%":"min"}}}}}},
 				"d":{"histogram":{"interval":5}}}}}`,
 			`{"aggs":{"a":{"date_histogram":{"fixed_interval":"1s"}},` +
 				`"b":{"aggs":{"c":{"date_histogram":{"calendar_interval":"1h","extended_bounds":{"min":1795230870000}}}},"date_histogram":{"fixed_interval":"1s"}},` +
