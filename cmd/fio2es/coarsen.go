@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +78,11 @@ func (e *env) coarsen(ctx context.Context, paths []string, folder string, coarse
 			return err
 		}
 		n, err := e.coarsenLog(f, to, coarseness)
-		if err = errors.Join(err, to.Close()); err != nil {
+		err = errors.Join(err, to.Close())
+		if err == nil && !f.ModTime.IsZero() { // it says when the job ended
+			err = os.Chtimes(name, time.Time{}, f.ModTime)
+		}
+		if err != nil {
 			return errors.Join(err, os.Remove(name))
 		}
 		rows += n
