@@ -42,12 +42,12 @@ type Analysis struct {
 	Threads int    `mapstructure:"threads"` // goroutines that parse; 0: one for each CPU
 
 	// How requests are divided among windows.
-	Interval  Interval `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' interval, at least 1s; auto: as precision demands
-	Precision string   `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
-	Weighting string   `mapstructure:"weighting"` // inflight or completion
-	InFlight  string   `mapstructure:"inflight"`  // long: spread requests longer than a window; all: spread all
-	Tolerance float64  `mapstructure:"tolerance"` // share of its length by which a row may leave its window
-	Align     string   `mapstructure:"align"`     // run or job
+	Interval  string  `mapstructure:"interval"`  // length of the windows; empty: a multiple of the logs' interval, at least 1s; auto: as precision demands
+	Precision string  `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
+	Weighting string  `mapstructure:"weighting"` // inflight or completion
+	InFlight  string  `mapstructure:"inflight"`  // long: spread requests longer than a window; all: spread all
+	Tolerance float64 `mapstructure:"tolerance"` // share of its length by which a row may leave its window
+	Align     string  `mapstructure:"align"`     // run or job
 
 	// Coarsen joins bins, so that documents take less room: see [ParseCoarseness].
 	Coarsen string `mapstructure:"coarsen"`
@@ -142,7 +142,6 @@ func Settings(c Config) map[string]any {
 	}
 	c.Kibana.URL = withoutCredentials(c.Kibana.URL)
 	all := decoded(c)
-	all["interval"] = c.Interval.String()
 	es := all["elasticsearch"].(map[string]any)
 	es["request_timeout"], es["give_up_after"] = c.Elasticsearch.RequestTimeout.String(), c.Elasticsearch.GiveUpAfter.String()
 	all["compact"].(map[string]any)["to"] = c.Compact.To.String()

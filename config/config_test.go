@@ -57,7 +57,7 @@ func TestPrecedence(t *testing.T) {
 	}
 	want := Default()
 	want.History = "/data/fio2es/history.db"
-	want.Interval, want.Weighting, want.Threads = Interval(10*time.Second), "completion", 3
+	want.Interval, want.Weighting, want.Threads = "10s", "completion", 3
 	want.Labels, want.Levels = map[string]string{"disk": "nvme", "osd": "Blue"}, []string{"job"}
 	here, err := filepath.Abs("fio2es.yaml")
 	if err != nil {
@@ -90,7 +90,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"weighting: heavy", "tolerance: 0.9", "align: left", "threads: -1", "offset: a=soon", "colour is no setting",
-		"FIO2ES_SIZE is no setting", "inflight: some", "interval: 1µs", "source: guess", "precision: good", "method: none is not interpolated or fio",
+		"FIO2ES_SIZE is no setting", "inflight: some", "interval: 1us", "source: guess", "precision: good", "method: none is not interpolated or fio",
 		"groups: 99 is not between 17 and 64", "unit: ms is not ns (fio 3) or us (fio 2)",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -166,12 +166,12 @@ func TestLabelWithoutName(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	for text, want := range map[string]Interval{`""`: 0, "1500ms": Interval(1500 * time.Millisecond), "auto": Auto} {
+	for text, want := range map[string]string{`""`: "", "1500ms": "1500ms", "1h0m1.5s": "1h0m1.5s", "auto": Auto} {
 		c, err := load(t, "interval: "+text, nil)
 		if err != nil || c.Interval != want {
 			t.Errorf("%s: %v, %v", text, c.Interval, err)
 		}
-		if got := Settings(c)["interval"]; got != want.String() {
+		if got := Settings(c)["interval"]; got != want {
 			t.Errorf("%s is shown as %v", text, got)
 		}
 	}
@@ -197,7 +197,7 @@ func TestPrecision(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if opt, err := (&Config{Analysis: Analysis{Interval: Interval(time.Second)}}).Options(); opt.Precision != (align.Precision{}) || opt.Window != time.Second {
+	if opt, err := (&Config{Analysis: Analysis{Interval: "1s"}}).Options(); opt.Precision != (align.Precision{}) || opt.Window != time.Second {
 		t.Errorf("%+v, %v", opt, err)
 	}
 }

@@ -100,7 +100,7 @@ func TestBothFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Interval != Interval(2*time.Second) || c.Threads != 2 || !slices.Equal(c.Elasticsearch.Addresses, []string{"https://mine:9200"}) {
+	if c.Interval != "2s" || c.Threads != 2 || !slices.Equal(c.Elasticsearch.Addresses, []string{"https://mine:9200"}) {
 		t.Errorf("%+v", c)
 	}
 	if diff := cmp.Diff(map[string]string{"a": "1", "b": "2", "c": "2"}, c.Labels); diff != "" {
@@ -119,7 +119,7 @@ func TestBothFiles(t *testing.T) {
 // TestEmptySection: all settings of a section may be comments.
 func TestEmptySection(t *testing.T) {
 	newFolders(t, "interval: 2s\nelasticsearch:\n  # addresses: [https://es:9200]\nkibana: {}\n", "compact:\n")
-	if c, err := loadHere(t, ""); err != nil || c.Interval != Interval(2*time.Second) {
+	if c, err := loadHere(t, ""); err != nil || c.Interval != "2s" {
 		t.Errorf("%v, %v", c.Interval, err)
 	}
 }

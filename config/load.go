@@ -104,8 +104,7 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 			c.Origins[name] = Variable(name)
 		}
 	}
-	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
-		mapstructure.TextUnmarshallerHookFunc(), fromText, mapstructure.StringToSliceHookFunc(",")))
+	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(fromText, mapstructure.StringToSliceHookFunc(",")))
 	if err := v.Unmarshal(&c, decode); err != nil {
 		faults = append(faults, c.valueFaults(err)...)
 	}

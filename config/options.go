@@ -14,6 +14,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
+// Auto is the interval that makes windows as short as the wanted precision allows.
+const Auto = "auto"
+
 // Options returns the settings as options of the pipeline. It fails with all faults joined.
 func (c *Config) Options() (pipeline.Options, error) {
 	opt := pipeline.Options{
@@ -31,9 +34,12 @@ func (c *Config) Options() (pipeline.Options, error) {
 	if !isPercentile || !isShare || !isError || !(q > 0 && q < 1 && half > 0 && half < 10) {
 		wrong("precision", c.Precision, "a percentile and half of its confidence interval, such as p99:10%")
 	}
-	switch length := time.Duration(c.Interval); {
+	switch length, ok := expr.ParseDuration(c.Interval); {
+	case c.Interval == "": // each run decides
 	case c.Interval == Auto:
 		opt.Precision = align.Precision{Quantile: q, Error: half}
+	case !ok || length == 0:
+		faults = append(faults, fmt.Errorf("%s: %s is neither a time such as 10s nor auto", c.where("interval"), c.Interval))
 	case length < 0 || length%time.Millisecond != 0:
 		wrong("interval", c.Interval, "a whole number of milliseconds, such as 10s")
 	default:
@@ -121,39 +127,4 @@ func (c *Config) Zone() (*time.Location, error) {
 		return nil, fmt.Errorf("%s: %s is not a time zone: want UTC, local, or a name such as Europe/Berlin", c.where("tz"), c.TZ)
 	}
 	return zone, nil
-}
-
-// Interval is the length of windows, or [Auto]. Zero means that each run decides; its text is empty.
-type Interval time.Duration
-
-// Auto makes windows as short as the wanted precision allows.
-const Auto Interval = -1
-
-// String implements [fmt.Stringer].
-func (i Interval) String() string {
-	switch i {
-	case 0:
-		return ""
-	case Auto:
-		return "auto"
-	}
-	return time.Duration(i).String()
-}
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (i *Interval) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "":
-		*i = 0
-		return nil
-	case "auto":
-		*i = Auto
-		return nil
-	}
-	d, ok := expr.ParseDuration(string(text))
-	if !ok || d == 0 || Interval(d) == Auto {
-		return fmt.Errorf("%s is neither a time such as 10s nor auto", text)
-	}
-	*i = Interval(d)
-	return nil
 }

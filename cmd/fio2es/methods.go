@@ -137,7 +137,7 @@ func (m *methodsCall) compare(ctx context.Context, args []string) error {
 		})
 	}
 	if err == nil {
-		m.cfg.Interval = config.Interval(time.Duration(c.Window) * time.Millisecond)
+		m.cfg.Interval = (time.Duration(c.Window) * time.Millisecond).String()
 		err = m.read(ctx, args, plan.FromRaw, "inflight", func(r *reading) error {
 			jobs := r.run.Stage().Jobs
 			return r.run.Stage().Records(ctx, func(j *plan.Job, rec *fiolog.Record) error {

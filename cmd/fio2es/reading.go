@@ -341,8 +341,8 @@ func (r *runReader) prepare(run *query.Run) (_ *query.Run, err error) {
 		}
 	}
 	r.hasNoted = true
-	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
-		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
+	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != "" {
+		run.JoinMS, err = query.JoinMS(run.Stored, r.options().Window, r.cfg.Interval)
 	}
 	return run, err
 }

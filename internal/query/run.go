@@ -323,7 +323,7 @@ func JoinMS(run *mapping.Run, length time.Duration, text string) (int64, error) 
 	multiples := fmt.Sprintf("%s, %s or %s", lengthText(2*least), lengthText(5*least), lengthText(10*least))
 	ms := length.Milliseconds()
 	switch {
-	case length < 0:
+	case length <= 0: // auto
 		return 0, usagef("--interval %s: run %s is in the history, whose windows can be joined evenly only: "+
 			"use a length such as %s, or %s", text, run.Run.Name, multiples, again)
 	case run.IntervalMS <= 0:
