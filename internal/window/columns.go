@@ -80,27 +80,20 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// Widen makes all columns this wide. width must be a multiple of their present width.
+// Widen makes all columns this wide. width must be a multiple of their present width. Columns that now begin together become
+// one.
 func (c *Columns[C]) Widen(width int64) {
 	c.width = width
-	c.group(func(i int) int64 { return c.start(c.starts[i]) })
-}
-
-// group gives each column a new start, and merges columns with the same start. The new starts must be in the same
-// order.
-func (c *Columns[C]) group(start func(i int) int64) {
 	n := 0
-	starts := make([]int64, 0, len(c.starts))
-	for i := range c.list {
-		at := start(i)
-		if n > 0 && starts[n-1] == at {
-			c.merge(c.list[n-1], c.list[i])
+	for i, column := range c.list {
+		at := c.start(c.starts[i])
+		if n > 0 && c.starts[n-1] == at {
+			c.merge(c.list[n-1], column)
 			continue
 		}
-		c.list[n] = c.list[i]
-		starts = append(starts, at)
+		c.starts[n], c.list[n] = at, column
 		n++
 	}
 	clear(c.list[n:])
-	c.list, c.starts = c.list[:n], starts
+	c.list, c.starts = c.list[:n], c.starts[:n]
 }

@@ -148,25 +148,29 @@ func (e *Store) index(ctx context.Context, r esapi.IndexRequest) error {
 // Removed implements [history.Store].
 func (e *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
 	found := map[string]*mapping.Removed{}
-	err := chunked(hashes, func(some []string) error {
+	for some := range slices.Chunk(hashes, mostTerms) {
 		byID := map[string]any{removedID: map[string]any{"order": "asc", "unmapped_type": "keyword"}} // old indices lack it
 		for h, err := range e.hits(ctx, "find removed runs", e.runs(), request{
 			Size: 500, Query: hashed(mapping.RemovedField+".source.list", some), Sort: []any{byID},
 		}) {
-			if err != nil {
-				return err
+			if es.IsNotFound(err) { // there is no index yet
+				break
 			}
 			var d struct{ Removed *mapping.Removed }
-			if err := json.Unmarshal(h.Source, &d); err != nil {
-				return fmt.Errorf("document %s: %w: %w", h.ID, history.ErrDamaged, err)
+			if err == nil {
+				if err = json.Unmarshal(h.Source, &d); err != nil {
+					err = fmt.Errorf("document %s: %w: %w", h.ID, history.ErrDamaged, err)
+				}
+			}
+			if err != nil {
+				return nil, e.fail(ctx, "read", err)
 			}
 			if d.Removed != nil {
 				found[d.Removed.ID] = d.Removed
 			}
 		}
-		return nil
-	})
-	return sortedByID(found), e.fail(ctx, "read", err)
+	}
+	return sortedByID(found), nil
 }
 
 // Restore implements [history.Store].

@@ -223,16 +223,6 @@ func (e *Store) closePIT(ctx context.Context, id string) {
 	_ = e.client.Do(ctx, esapi.ClosePointInTimeRequest{Body: es.JSON(pit{ID: id})}, nil)
 }
 
-// chunked calls read for parts of a list that fit into a query. Without an index there are no documents.
-func chunked(list []string, read func(some []string) error) error {
-	for some := range slices.Chunk(list, mostTerms) {
-		if err := read(some); err != nil && !es.IsNotFound(err) {
-			return err
-		}
-	}
-	return nil
-}
-
 // mostTerms limits the values in one query. Elasticsearch allows 65,536 terms, and 10,000 hits in one answer.
 const mostTerms = 10_000
 

@@ -17,16 +17,9 @@ func (s *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		var blob []byte
-		switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, runID).Scan(&blob); {
-		case errors.Is(err, sql.ErrNoRows):
-			return fmt.Errorf("annotate run %q: %w", runID, history.ErrNotFound)
-		case err != nil:
-			return fmt.Errorf("read run: %w", err)
-		}
-		if run, err = unpackRun(blob); err != nil {
-			return &history.DamagedRunError{ID: runID, Err: err}
+	err = s.transact(ctx, func(tx *sql.Tx) (err error) {
+		if run, err = readRun(ctx, tx, runID); err != nil {
+			return err
 		}
 		before := run.Run
 		run.Run.Annotate(a)
@@ -39,6 +32,22 @@ func (s *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 		return s.relabel(ctx, tx, &run.Run)
 	})
 	return run, err
+}
+
+// readRun returns the run with this full id. It fails with [history.ErrNotFound] or a [history.DamagedRunError].
+func readRun(ctx context.Context, tx *sql.Tx, id string) (*mapping.Run, error) {
+	var blob []byte
+	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, id).Scan(&blob); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, fmt.Errorf("find run %q: %w", id, history.ErrNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("read run: %w", err)
+	}
+	run, err := unpackRun(blob)
+	if err != nil {
+		return nil, &history.DamagedRunError{ID: id, Err: err}
+	}
+	return run, nil
 }
 
 // relabel sets the labels of a run in its interval documents, some hundred documents at a time.

@@ -108,19 +108,13 @@ func hasTables(ctx context.Context, from interface {
 
 // createTables creates the tables of an empty file in one transaction.
 func (s *Store) createTables(ctx context.Context) error {
-	tx, err := s.writes.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	defer tx.Rollback()
-	if ok, err := hasTables(ctx, tx); ok || err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, schemaVersion)); err != nil {
-		return fmt.Errorf("create tables: %w", err)
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
+	return s.transact(ctx, func(tx *sql.Tx) error {
+		if ok, err := hasTables(ctx, tx); ok || err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, schemaVersion)); err != nil {
+			return fmt.Errorf("create tables: %w", err)
+		}
+		return nil
+	})
 }

@@ -37,7 +37,6 @@ type Store struct {
 	reads *sql.DB // several connections, because reads may be nested
 	// one connection, so that transactions follow one another; nil if the history was opened for reading
 	writes *sql.DB
-	insert *sql.Stmt
 
 	mu    sync.Mutex
 	begun map[version]int64 // numbers of the versions that this process has begun
@@ -104,9 +103,6 @@ func (s *Store) connectWriter(ctx context.Context) (err error) {
 	if mode != "wal" { // for example on a network file system
 		return fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
 	}
-	if s.insert, err = s.writes.PrepareContext(ctx, insertInterval); err != nil {
-		return err
-	}
 	s.reads, err = connect(s.path, "", "query_only(1)")
 	return err
 }
@@ -114,9 +110,6 @@ func (s *Store) connectWriter(ctx context.Context) (err error) {
 // Close closes the file. Documents of unfinished ingests stay in it.
 func (s *Store) Close() error {
 	var errs []error
-	if s.insert != nil {
-		errs = append(errs, s.insert.Close())
-	}
 	if s.writes != nil {
 		// Empty the log, unless others read it. Otherwise it would stay while another process has the file open, and if another
 		// file were then copied over this one, or renamed to its path, SQLite would apply the old log to it. On failure, a

@@ -29,6 +29,8 @@ const (
 	insertRun = `INSERT INTO runs (id, ingest, execution, start, doc) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, execution = excluded.execution, start = excluded.start, doc = excluded.doc`
 
+	deleteRun = `DELETE FROM runs WHERE id = ?`
+
 	insertFile  = `INSERT INTO files (hash, run, report) VALUES (?, ?, ?)`
 	deleteFiles = `DELETE FROM files WHERE run = ?`
 )
@@ -55,14 +57,17 @@ func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 func (s *Store) put(
 	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[version]int64,
 ) error {
-	insert := tx.StmtContext(ctx, s.insert)
+	insert, err := tx.PrepareContext(ctx, insertInterval)
+	if err != nil {
+		return fmt.Errorf("insert: %w", err)
+	}
+	defer insert.Close()
 	// The transaction ends with ctx. Watching ctx for each row too would take a goroutine per row.
 	unwatched := context.WithoutCancel(ctx)
 	for i, d := range docs {
 		v := version{d.Run.ID, d.Run.Ingest}
 		number, ok := numbers[v]
 		if !ok {
-			var err error
 			if number, err = s.begin(ctx, tx, v); err != nil {
 				return err
 			}
@@ -151,16 +156,12 @@ func (s *Store) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error 
 // was read. relabelled reports that its interval documents still lack these labels. If the stored document is
 // otherwise equal, the run also gets the stored Ingested.
 func (s *Store) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *mapping.Run, relabelled bool, _ error) {
-	var blob []byte
-	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, run.Run.ID).Scan(&blob); {
-	case errors.Is(err, sql.ErrNoRows):
+	stored, err := readRun(ctx, tx, run.Run.ID)
+	switch {
+	case errors.Is(err, history.ErrNotFound), history.IsSkipped(err): // the new document replaces a damaged one
 		return run, false, nil
 	case err != nil:
-		return nil, false, fmt.Errorf("read run: %w", err)
-	}
-	stored, err := unpackRun(blob)
-	if err != nil {
-		return run, false, nil //nolint:nilerr // the damaged document is about to be replaced
+		return nil, false, err
 	}
 	kept := *run
 	relabelled = kept.Run.AnnotateAs(&stored.Run)
@@ -183,14 +184,10 @@ func (s *Store) Delete(ctx context.Context, runID string) error {
 		if !known {
 			return fmt.Errorf("delete run %q: %w", runID, history.ErrNotFound)
 		}
-		if _, err := tx.ExecContext(ctx, deleteLight, runID); err != nil {
-			return fmt.Errorf("delete run: %w", err)
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, runID); err != nil {
-			return fmt.Errorf("delete run: %w", err)
-		}
-		if _, err := tx.ExecContext(ctx, deleteFiles, runID); err != nil {
-			return fmt.Errorf("delete hashes of files: %w", err)
+		for _, statement := range []string{deleteLight, deleteRun, deleteFiles} {
+			if _, err := tx.ExecContext(ctx, statement, runID); err != nil {
+				return fmt.Errorf("delete run: %w", err)
+			}
 		}
 		return remove(ctx, tx, `run = ?`, runID)
 	})
