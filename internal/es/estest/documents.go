@@ -313,11 +313,15 @@ func (s *Server) changeByQuery(patterns string, update bool, params url.Values, 
 	if limit, err := strconv.Atoi(params.Get("max_docs")); err == nil {
 		found = found[:min(len(found), limit)]
 	}
+	changed, conflicts := 0, 0
 	for _, d := range found {
 		in := s.indices[d.index]
 		switch {
-		case in.docs[d.id] != d:
+		case in.docs[d.id] != d && params.Get("conflicts") != "proceed":
 			panic(no(http.StatusConflict, "version_conflict_engine_exception", "["+d.id+"]: version conflict"))
+		case in.docs[d.id] != d:
+			conflicts++
+			continue
 		case !update:
 			delete(in.docs, d.id)
 		case script == nil:
@@ -328,6 +332,7 @@ func (s *Server) changeByQuery(patterns string, update bool, params url.Values, 
 			source, _ := json.Marshal(doc) // cannot fail: it was JSON
 			s.put(target{Index: d.index, ID: d.id}, source)
 		}
+		changed++
 	}
 	if params.Get("refresh") == "true" {
 		for _, d := range found {
@@ -335,8 +340,8 @@ func (s *Server) changeByQuery(patterns string, update bool, params url.Values, 
 		}
 	}
 	return map[string]any{
-		"took": 1, "timed_out": false, "total": len(found), map[bool]string{true: "updated", false: "deleted"}[update]: len(found), "batches": min(len(found), 1),
-		"version_conflicts": 0, "noops": 0, "retries": map[string]int{"bulk": 0, "search": 0},
+		"took": 1, "timed_out": false, "total": len(found), map[bool]string{true: "updated", false: "deleted"}[update]: changed, "batches": min(len(found), 1),
+		"version_conflicts": conflicts, "noops": 0, "retries": map[string]int{"bulk": 0, "search": 0},
 		"throttled_millis": 0, "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": []any{},
 	}
 }
