@@ -215,7 +215,7 @@ func (c *Client) Do(ctx context.Context, r esapi.Request, into any) error {
 	if err != nil {
 		return err
 	}
-	return c.Repeat(ctx, nil, func(ctx context.Context) error { return c.send(ctx, r, req, into) })
+	return c.Repeat(ctx, func(ctx context.Context) error { return c.send(ctx, r, req, into) })
 }
 
 // Once is like Do, but sends the request once.

@@ -148,7 +148,7 @@ const changeStep = 10_000
 // changeAll sends requests that change documents until none are left.
 func (c *Client) changeAll(ctx context.Context, indices []string, request func() esapi.Request) (changed int, err error) {
 	for isLast := false; err == nil && !isLast; {
-		err = c.Repeat(ctx, nil, func(ctx context.Context) error {
+		err = c.Repeat(ctx, func(ctx context.Context) error {
 			var some struct {
 				Total     *int `json:"total"` // matching documents
 				Deleted   int  `json:"deleted"`

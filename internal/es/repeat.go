@@ -14,50 +14,45 @@ var ErrGaveUp = errors.New("gave up without progress")
 
 // Repeat calls attempt until it succeeds, with a pause after each error that is [Temporary] or of [Again]: [Config].Pause,
 // doubled each time up to 30 s, and at least the server's Retry-After. After [Config].GiveUpAfter without progress it
-// fails with [ErrGaveUp]. progress returns the time of the last progress, also of other requests; it may be nil.
+// fails with [ErrGaveUp].
 //
 // This is the only rule for retries. Waiting is reported to [Config].Waiting, also while an attempt runs.
-func (c *Client) Repeat(ctx context.Context, progress func() time.Time, attempt func(context.Context) error) error {
+func (c *Client) Repeat(ctx context.Context, attempt func(context.Context) error) error {
 	started, giveUp := time.Now(), max(c.config.GiveUpAfter, 0)
-	last := func() time.Time {
-		if progress != nil && progress().After(started) {
-			return progress()
-		}
-		return started
-	}
-	var cause error // of the last failure; the lock of waits guards it
+	var cause error // of the last failure; the lock of waits guards it and last
+	last := started // time of the last progress
 	defer c.waits.watch(func() (Wait, time.Time) {
-		ends := last().Add(giveUp)
+		ends := last.Add(giveUp)
 		if first := started.Add(c.config.Timeout); first.After(ends) {
 			ends = first // the first request runs until its own timeout
 		}
-		return Wait{Until: ends, Cause: cause}, last()
+		return Wait{Until: ends, Cause: cause}, last
 	})()
 	for failed := 0; ; failed++ {
-		next, cancel, before := ctx, context.CancelFunc(func() {}), last()
+		next, cancel := ctx, context.CancelFunc(func() {})
 		if failed > 0 { // the attempt ends when Repeat gives up, but gets at least a second
-			ends := max(time.Until(before.Add(giveUp)), time.Second)
+			ends := max(time.Until(last.Add(giveUp)), time.Second)
 			next, cancel = context.WithTimeoutCause(ctx, ends, ErrTimeout)
 		}
 		err := attempt(next)
 		cancel()
 		if err == nil {
-			c.waits.succeeded()
+			c.waits.succeeded(&last)
 			return nil
 		}
 		if ctx.Err() != nil || !Temporary(err) || c.config.GiveUpAfter < 0 {
 			return err
 		}
 		c.waits.set(&cause, err)
-		if last().After(before) {
+		if again, ok := errors.AsType[*againError](err); ok && again.part {
 			failed = 0
-			c.waits.succeeded()
+			c.waits.succeeded(&last)
 		}
 		delay := backoff(c.config.Pause, failed)
 		if e, ok := errors.AsType[*Error](err); ok {
 			delay = max(delay, e.RetryAfter)
 		}
-		left := time.Until(last().Add(giveUp))
+		left := time.Until(last.Add(giveUp))
 		if left <= 0 {
 			return fmt.Errorf("%w for %v: %w", ErrGaveUp, giveUp, err)
 		}
@@ -81,9 +76,15 @@ func backoff(first time.Duration, attempt int) time.Duration {
 }
 
 // Again returns an error after which [Client.Repeat] tries again, also if err is not [Temporary].
-func Again(err error) error { return &againError{err} }
+func Again(err error) error { return &againError{err, false} }
 
-type againError struct{ error }
+// Further is like Again, and means that a part has succeeded, which is progress.
+func Further(err error) error { return &againError{err, true} }
+
+type againError struct {
+	error
+	part bool
+}
 
 // Unwrap returns the error itself.
 func (a *againError) Unwrap() error { return a.error }
@@ -157,9 +158,10 @@ func (w *waits) set(cause *error, err error) {
 	*cause = err
 }
 
-// succeeded records progress. A later wait counts as a new one.
-func (w *waits) succeeded() {
+// succeeded records progress, and its time. A later wait counts as a new one.
+func (w *waits) succeeded(at *time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.progress = time.Now()
+	*at = time.Now()
+	w.progress = *at
 }

@@ -41,7 +41,7 @@ func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation
 	if err != nil {
 		return nil, err
 	}
-	err = e.client.Repeat(ctx, nil, func(ctx context.Context) error {
+	err = e.client.Repeat(ctx, func(ctx context.Context) error {
 		err := e.client.Refresh(ctx, e.intervals())
 		if err == nil {
 			err = e.relabel(ctx, &run.Run)

@@ -160,7 +160,7 @@ func (e *Store) compare(of version, s *versionState, have history.Counts) error 
 // also makes a late repetition of the request harmless.
 func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, error) (*mapping.Run, error)) (*mapping.Run, error) {
 	var run *mapping.Run
-	err := e.client.Repeat(ctx, nil, func(ctx context.Context) error {
+	err := e.client.Repeat(ctx, func(ctx context.Context) error {
 		stored, at, err := e.current(ctx, id)
 		if run, err = edit(stored, err); err != nil {
 			return err

@@ -171,7 +171,7 @@ type finished struct {
 // another version is visible. So if the run document is the same before and after the point in time was opened, the
 // point in time has all documents.
 func (e *Store) settle(ctx context.Context, sel *history.Selection) (point *pit, runs map[string]finished, _ error) {
-	err := e.client.Repeat(ctx, nil, func(ctx context.Context) (err error) {
+	err := e.client.Repeat(ctx, func(ctx context.Context) (err error) {
 		if runs, err = e.finished(ctx, sel.Runs); err != nil || len(runs) == 0 || sel.Level > mapping.Section {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -48,13 +47,16 @@ func advised(err error) error {
 // send sends documents until each is stored, or one cannot be.
 func (e *Store) send(docs []*document) error {
 	tooLarge := false
-	err := e.client.Repeat(e.ctx, e.lastProgress, func(ctx context.Context) error {
+	err := e.client.Repeat(e.ctx, func(ctx context.Context) error {
 		items, err := e.bulk(ctx, docs)
 		r := newResult(docs, items, err)
 		e.record(&r)
 		docs, tooLarge = r.again, r.tooLarge
 		if r.err != nil || len(docs) == 0 || tooLarge {
 			return r.err
+		}
+		if len(r.stored) > 0 {
+			return es.Further(r.cause)
 		}
 		return es.Again(r.cause)
 	})
@@ -77,7 +79,6 @@ func (e *Store) record(r *result) {
 	}
 	for _, d := range r.stored {
 		d.of.stored[xxhash.Sum64String(d.id)] = struct{}{}
-		e.progress = time.Now()
 	}
 	if r.tooLarge { // the limit is a setting of the server or a proxy, so later requests are smaller, too
 		size := 0
@@ -86,13 +87,6 @@ func (e *Store) record(r *result) {
 		}
 		e.body = min(e.body, size/2)
 	}
-}
-
-// lastProgress returns when a document of any call was last stored.
-func (e *Store) lastProgress() time.Time {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.progress
 }
 
 // result has the documents of one request, sorted by what to do next.

@@ -46,7 +46,6 @@ type Store struct {
 	mu       sync.Mutex                // guards all below
 	versions map[version]*versionState // versions that are not finished
 	body     int                       // most bytes of a bulk request before compression; one larger document is sent alone
-	progress time.Time                 // when a document was last stored
 }
 
 // limits are constant except in tests.

@@ -46,7 +46,7 @@ func (d *document) action() []byte {
 }
 
 // Put implements [history.Store]. It returns before the documents are stored: that they are, Finish says. Put waits while the cluster is slower than the caller. Its error may be about documents of earlier
-// calls. If no document is stored for the time that the client waits without progress, the error is [es.ErrGaveUp].
+// calls. If no document of a request is stored for the time that the client waits without progress, the error is [es.ErrGaveUp].
 //
 // Failed requests are retried while that can help. Ids are fixed, so a document that arrives twice is stored once.
 func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
