@@ -70,16 +70,6 @@ type compaction struct {
 	balance map[mapping.Level]int64
 }
 
-// series identifies the documents of one direction, host, job and section.
-type series struct {
-	level                         mapping.Level
-	direction, host, job, section string
-}
-
-func seriesOf(d *mapping.Interval) series {
-	return series{d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job, d.Fio.Section}
-}
-
 // batch is how many documents are stored at once: a few megabytes.
 const batch = 500
 
@@ -111,14 +101,14 @@ func (c *compaction) put(ctx context.Context) error {
 // documents returns the documents of the longer windows of a level.
 func (c *compaction) documents(ctx context.Context, level mapping.Level) iter.Seq2[*mapping.Interval, error] {
 	return func(yield func(*mapping.Interval, error) bool) {
-		first := map[series]*mapping.Interval{}
+		first := map[window.Series]*mapping.Interval{}
 		read := func(yield func(*mapping.Interval, error) bool) {
 			for d, err := range c.store.Intervals(ctx, history.Selection{Runs: []string{c.before.Run.ID}, Level: level}) {
 				if err == nil && d.Run.Ingest != c.before.Run.Ingest {
 					err = fmt.Errorf("it changed meanwhile: %w", history.ErrReplaced)
 				}
 				if err == nil {
-					if s := seriesOf(d); first[s] == nil {
+					if s := window.SeriesOf(d); first[s] == nil {
 						like := *d
 						like.Latency = mapping.Latency{}
 						first[s] = &like
@@ -136,7 +126,7 @@ func (c *compaction) documents(ctx context.Context, level mapping.Level) iter.Se
 			case errors.Is(err, window.ErrUneven):
 				err = ErrUneven
 			case err == nil:
-				d = w.Document(first[series{w.Level, w.Direction, w.Host, w.Job, w.Section}])
+				d = w.Document(first[w.Series()])
 				d.Run.Ingest = c.after.Run.Ingest
 				d.Relabel(&c.after.Run)
 			}

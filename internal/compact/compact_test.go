@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/testcost"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // made returns a document of a run. from and to are milliseconds since the run's start; counts are by bin.
-func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
+func made(s window.Series, from, to int64, counts map[int]int64) *mapping.Interval {
 	h := hist.New(hist.Fio3(0))
 	for bin, n := range counts {
 		h.AddAt(bin, float64(n))
@@ -35,9 +36,9 @@ func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
 	lat := mapping.NewLatency(h, nil)
 	n := lat.Bins.Total()
 	return &mapping.Interval{
-		Time: at(from), Level: s.level, Window: mapping.Window{End: at(to), MS: to - from, ElapsedMS: from},
-		Run: mapping.RunRef{ID: "aa", Name: "aa", Start: start, Ingest: "1"}, Host: mapping.HostRef{Name: s.host},
-		Fio: mapping.FioRef{Direction: s.direction, Job: s.job, Section: s.section}, Latency: lat, DocCount: n,
+		Time: at(from), Level: s.Level, Window: mapping.Window{End: at(to), MS: to - from, ElapsedMS: from},
+		Run: mapping.RunRef{ID: "aa", Name: "aa", Start: start, Ingest: "1"}, Host: mapping.HostRef{Name: s.Host},
+		Fio: mapping.FioRef{Direction: s.Direction, Job: s.Job, Section: s.Section}, Latency: lat, DocCount: n,
 		Requests: mapping.Requests{Completed: n, Weight: float64(n)}, IOPS: float64(n) * 1000 / float64(to-from), Weighting: "inflight",
 		CBT: mapping.CBT{Mode: "randread"},
 	}
@@ -45,7 +46,7 @@ func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
 
 // place is a minute of a series.
 type place struct {
-	series
+	window.Series
 	minute int64
 }
 
@@ -60,7 +61,7 @@ func openStore(t *testing.T, dir string) *sqlite.Store {
 // TestMinutes: each minute has the counts of its seconds, bin by bin, even if counts are so large that documents are
 // split. All minutes together have the histogram of the run, so its percentiles do not change.
 func TestMinutes(t *testing.T) {
-	all := []series{{mapping.Cluster, "read", "", "", ""}, {mapping.Cluster, "write", "", "", ""}, {mapping.Host, "read", "h", "", ""}, {mapping.Job, "read", "h", "1", "reader"}, {mapping.Section, "read", "", "", "reader"}}
+	all := []window.Series{{Level: mapping.Cluster, Direction: "read"}, {Level: mapping.Cluster, Direction: "write"}, {Level: mapping.Host, Direction: "read", Host: "h"}, {Level: mapping.Job, Direction: "read", Host: "h", Job: "1", Section: "reader"}, {Level: mapping.Section, Direction: "read", Section: "reader"}}
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
@@ -93,7 +94,7 @@ func TestMinutes(t *testing.T) {
 						whole.AddAt(bin, float64(n))
 					}
 				}
-				run.Documents.Add(of.level, 1)
+				run.Documents.Add(of.Level, 1)
 				docs = append(docs, made(of, from, min(from+length, end), counts).Split()...)
 			}
 		}
@@ -115,7 +116,7 @@ func TestMinutes(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
-				key := place{seriesOf(d), d.Window.ElapsedMS / 60_000}
+				key := place{window.SeriesOf(d), d.Window.ElapsedMS / 60_000}
 				from, to := key.minute*60_000, min((key.minute+1)*60_000, end)
 				if n := int64(h.Total()); d.Window != (mapping.Window{End: start.Add(time.Duration(to) * time.Millisecond), MS: to - from, ElapsedMS: from}) ||
 					d.DocCount != n || d.Requests.Completed != n || d.Weighting != "inflight" || d.CBT.Mode != "randread" {
@@ -127,7 +128,7 @@ func TestMinutes(t *testing.T) {
 				for bin, n := range h.All() {
 					got[key][bin] += int64(n)
 				}
-				if key.series == all[0] {
+				if key.Series == all[0] {
 					merged.Merge(h)
 				}
 			}
@@ -146,7 +147,7 @@ func TestLacking(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	defer s.Close()
 	run := aRun("aa", func(r *mapping.Run) { r.Documents = mapping.Documents{Cluster: 2} })
-	d := made(series{mapping.Cluster, "read", "", "", ""}, 0, 1000, map[int]int64{5: 1})
+	d := made(window.Series{Level: mapping.Cluster, Direction: "read"}, 0, 1000, map[int]int64{5: 1})
 	if err := errors.Join(s.Put(t.Context(), []*mapping.Interval{d}), s.Finish(t.Context(), run)); err != nil {
 		t.Fatal(err)
 	}

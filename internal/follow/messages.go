@@ -126,8 +126,11 @@ type windows struct {
 	noted map[string]bool // versions for which a message said that windows are not printed again
 }
 
-// series identifies the windows of a run in one direction, and of one host or job at these levels.
-type series struct{ run, direction, host, job string }
+// series is a series of a run, which is named by its id or its place.
+type series struct {
+	run string
+	window.Series
+}
 
 // stretch is what was given of a series: start is that of the run, until the end of the last window.
 type stretch struct{ start, until time.Time }
@@ -144,8 +147,8 @@ func (w *windows) take(d *window.Window) (isNew bool, err error) {
 	defer w.mu.Unlock()
 	const apart = 2 * time.Second // between the starts of one run in different reports
 	name := d.Run.Archive + ":" + d.Run.Name
-	byID := series{d.Run.ID, d.Direction, d.Host, d.Job}
-	byPlace := series{name, d.Direction, d.Host, d.Job}
+	byID := series{d.Run.ID, d.Series()}
+	byPlace := series{name, d.Series()}
 	middle := d.Start.Add(d.Length() / 2)
 	for _, key := range []series{byID, byPlace} {
 		have, ok := w.given[key]

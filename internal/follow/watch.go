@@ -18,7 +18,7 @@ import (
 func Watch(
 	ctx context.Context, store history.Store, id string, every time.Duration, take func(*mapping.Run, *window.Window) error,
 ) (*mapping.Run, error) {
-	given, from := map[series]time.Time{}, time.Time{} // start of the last window by series, and where new ones may begin
+	given, from := map[window.Series]time.Time{}, time.Time{} // start of the last window by series, and where new ones may begin
 	for last := new(mapping.Run); ; {
 		next, err := nextStage(ctx, store, last) // before the run is read, which is stored to its end if there is one
 		if err != nil {
@@ -37,7 +37,7 @@ func Watch(
 		}
 		last = run
 		for _, w := range windows {
-			series := series{run.Run.ID, w.Direction, w.Host, w.Job}
+			series := w.Series()
 			if last, ok := given[series]; ok && !w.Start.After(last) {
 				continue
 			}

@@ -8,6 +8,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
+// Version is one version of one run: its id and its run.ingest.
+type Version struct{ Run, Ingest string }
+
+// VersionOf returns the version that a document belongs to.
+func VersionOf(d *mapping.Interval) Version { return Version{d.Run.ID, d.Run.Ingest} }
+
 // Counts is the number of interval documents in a history, by run.id and then by run.ingest.
 type Counts map[string]map[string]Count
 

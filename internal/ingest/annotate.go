@@ -19,7 +19,7 @@ import (
 func Annotate(store history.Store, rules []slo.Rule) pipeline.Sink {
 	return &annotated{
 		Store: store, rules: rules, inWindows: slices.ContainsFunc(rules, slo.Rule.InWindows),
-		open: map[version]*slo.Evaluator{},
+		open: map[history.Version]*slo.Evaluator{},
 	}
 }
 
@@ -29,11 +29,8 @@ type annotated struct {
 	inWindows bool // at least one rule is about windows
 
 	mu   sync.Mutex
-	open map[version]*slo.Evaluator // rules of versions that are not finished
+	open map[history.Version]*slo.Evaluator // rules of versions that are not finished
 }
-
-// version is one version of a run.
-type version struct{ id, ingest string }
 
 // Put implements [pipeline.Sink].
 func (a *annotated) Put(ctx context.Context, docs []*mapping.Interval) error {
@@ -42,7 +39,7 @@ func (a *annotated) Put(ctx context.Context, docs []*mapping.Interval) error {
 			if w.Level != mapping.Cluster {
 				continue
 			}
-			if err := a.of(version{w.Run.ID, w.Run.Ingest}).Add(w); err != nil {
+			if err := a.of(history.Version{Run: w.Run.ID, Ingest: w.Run.Ingest}).Add(w); err != nil {
 				return err
 			}
 		}
@@ -52,7 +49,7 @@ func (a *annotated) Put(ctx context.Context, docs []*mapping.Interval) error {
 
 // of returns the evaluator of the rules for a version of a run. Several runs may be stored at the same time, but the
 // documents of one run come one after the other.
-func (a *annotated) of(v version) *slo.Evaluator {
+func (a *annotated) of(v history.Version) *slo.Evaluator {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open[v] == nil {
@@ -65,7 +62,7 @@ func (a *annotated) of(v version) *slo.Evaluator {
 func (a *annotated) Finish(ctx context.Context, run *mapping.Run) error {
 	run.Ingested = time.Now().UTC().Truncate(time.Millisecond)
 	if len(a.rules) > 0 {
-		e := a.of(version{run.Run.ID, run.Run.Ingest})
+		e := a.of(history.Version{Run: run.Run.ID, Ingest: run.Run.Ingest})
 		if err := e.SetRun(run, nil); err != nil {
 			return err
 		}
@@ -73,7 +70,7 @@ func (a *annotated) Finish(ctx context.Context, run *mapping.Run) error {
 	}
 	if !run.Run.Live() { // the document of a live run is stored many times
 		a.mu.Lock()
-		maps.DeleteFunc(a.open, func(v version, _ *slo.Evaluator) bool { return v.id == run.Run.ID })
+		maps.DeleteFunc(a.open, func(v history.Version, _ *slo.Evaluator) bool { return v.Run == run.Run.ID })
 		a.mu.Unlock()
 	}
 	return a.Store.Finish(ctx, run)

@@ -88,11 +88,8 @@ func removed(ctx context.Context, store history.Store, e *pipeline.Execution) ([
 func takeBack(ctx context.Context, store history.Store, id string, removed []*mapping.Removed, log *slog.Logger) error {
 	var ids []string
 	for _, r := range removed {
-		if a := r.Annotation(); !a.IsZero() {
-			a.Weak = true
-			if _, err := store.Annotate(ctx, id, a); err != nil {
-				return err
-			}
+		if err := inherit(ctx, store, id, r.Annotation()); err != nil {
+			return err
 		}
 		ids = append(ids, r.ID)
 		log.Info(fmt.Sprintf("note: %s %s, which was removed on %s, is stored again", facts.ShortID(r.ID), r.Title, unit.Time(r.At, unit.Day)))
@@ -101,6 +98,16 @@ func takeBack(ctx context.Context, store history.Store, id string, removed []*ma
 		return nil
 	}
 	return store.Restore(ctx, ids...)
+}
+
+// inherit gives a run the labels and the note of another one, unless it has its own.
+func inherit(ctx context.Context, store history.Store, id string, a mapping.Annotation) error {
+	if a.IsZero() {
+		return nil
+	}
+	a.Weak = true
+	_, err := store.Annotate(ctx, id, a)
+	return err
 }
 
 // same returns those of the runs that are the same execution.
@@ -149,11 +156,8 @@ func contained(run *mapping.Run, others []*mapping.Run) []*mapping.Run {
 // notes.
 func removeDuplicates(ctx context.Context, store history.Store, run *mapping.Run, duplicates []*mapping.Run, log *slog.Logger) error {
 	for _, d := range duplicates {
-		if a := d.Run.Annotation(); !a.IsZero() {
-			a.Weak = true
-			if _, err := store.Annotate(ctx, run.Run.ID, a); err != nil {
-				return err
-			}
+		if err := inherit(ctx, store, run.Run.ID, d.Run.Annotation()); err != nil {
+			return err
 		}
 		if err := store.Delete(ctx, d.Run.ID); err != nil && !errors.Is(err, history.ErrNotFound) {
 			return err

@@ -51,11 +51,10 @@ type joiner struct {
 	open    map[joinKey]*joined
 }
 
-// joinKey identifies a joined window: its number on the grid, its direction, host, and job or section.
+// joinKey identifies a joined window: its number on the grid, and its series.
 type joinKey struct {
-	place           int64
-	direction, host string
-	job, section    string
+	place int64
+	Series
 }
 
 // add adds a stored window.
@@ -74,7 +73,7 @@ func (j *joiner) add(w *Window) error {
 		return ErrUneven
 	}
 	j.latest = max(j.latest, place)
-	key := joinKey{place, w.Direction, w.Host, w.Job, w.Section}
+	key := joinKey{place, w.Series()}
 	if j.open[key] == nil {
 		j.open[key] = &joined{first: w, from: from}
 	}
@@ -293,8 +292,7 @@ func Rejoin(docs iter.Seq2[*mapping.Interval, error]) iter.Seq2[*Window, error] 
 				yield(nil, err)
 				return
 			}
-			if w := open; w != nil && d.Part > 0 && w.Level == d.Level && w.ElapsedMS == d.Window.ElapsedMS &&
-				w.Direction == d.Fio.Direction && w.Host == d.Host.Name && w.Job == d.Fio.Job && w.Section == d.Fio.Section && w.Run.ID == d.Run.ID {
+			if w := open; w != nil && d.Part > 0 && w.Series() == SeriesOf(d) && w.ElapsedMS == d.Window.ElapsedMS && w.Run.ID == d.Run.ID {
 				// Bins are split in ascending order. Percentiles and bandwidth stay, because each part has those of the complete
 				// document.
 				bins, more := &w.Latency.Bins, &d.Latency.Bins

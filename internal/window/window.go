@@ -48,6 +48,22 @@ type Window struct {
 	Averaged bool
 }
 
+// Series identifies the windows of a run that follow one another.
+type Series struct {
+	Level                         mapping.Level
+	Direction, Host, Job, Section string
+}
+
+// Series returns the series of the window.
+func (w *Window) Series() Series {
+	return Series{w.Level, w.Direction, w.Host, w.Job, w.Section}
+}
+
+// SeriesOf returns the series of the window of a document.
+func SeriesOf(d *mapping.Interval) Series {
+	return Series{d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job, d.Fio.Section}
+}
+
 // From returns the window of a document that was not split.
 func From(d *mapping.Interval) *Window {
 	r := &d.Run

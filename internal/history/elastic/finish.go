@@ -43,7 +43,7 @@ func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 }
 
 func (e *Store) finish(ctx context.Context, run mapping.Run) error {
-	of := version{run.Run.ID, run.Run.Ingest}
+	of := history.Version{Run: run.Run.ID, Ingest: run.Run.Ingest}
 	s, err := e.settled(ctx, of)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (e *Store) finish(ctx context.Context, run mapping.Run) error {
 	defer e.mu.Unlock()
 	switch {
 	case err == nil && run.Run.Complete, errors.Is(err, history.ErrReplaced): // then all documents must be put again
-		maps.DeleteFunc(e.versions, func(v version, _ *versionState) bool { return v.id == of.id })
+		maps.DeleteFunc(e.versions, func(v history.Version, _ *versionState) bool { return v.Run == of.Run })
 	case err == nil: // the next Finish must count the earlier documents, too
 		s.hidden = false
 	}
@@ -64,28 +64,28 @@ func (e *Store) finish(ctx context.Context, run mapping.Run) error {
 // makes it visible. So the interval documents are visible before the run document is stored, and those of other
 // versions are deleted only after that. Dashboards add up all interval documents that are not pending: they show the
 // other version until it is deleted, and then this one.
-func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, run mapping.Run) error {
+func (e *Store) makeCurrent(ctx context.Context, of history.Version, s *versionState, run mapping.Run) error {
 	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return err
 	}
-	have, err := e.counts(ctx, of.id)
+	have, err := e.counts(ctx, of.Run)
 	if err != nil {
 		return err
 	}
 	if err := e.compare(of, s, have); err != nil {
 		return err
 	}
-	hasOthers, isPending := have.HasOthers(of.id, of.ingest), have[of.id][of.ingest].Pending > 0
+	hasOthers, isPending := have.HasOthers(of.Run, of.Ingest), have[of.Run][of.Ingest].Pending > 0
 	e.mu.Lock()
 	isKept := s.kept
 	e.mu.Unlock()
 
 	// The run document keeps the labels and the note that people gave to the stored one.
-	_, err = e.change(ctx, of.id, func(stored *mapping.Run, err error) (*mapping.Run, error) {
+	_, err = e.change(ctx, of.Run, func(stored *mapping.Run, err error) (*mapping.Run, error) {
 		isThere, isOther := err == nil, false
 		switch {
 		case isThere:
-			hasOthers = hasOthers || stored.Run.Ingest != of.ingest // its documents may have become visible after they were counted
+			hasOthers = hasOthers || stored.Run.Ingest != of.Ingest // its documents may have become visible after they were counted
 			isOther = run.Run.AnnotateAs(&stored.Run)
 		case errors.Is(err, history.ErrDamaged):
 			hasOthers = true
@@ -98,7 +98,7 @@ func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, ru
 				return nil, err
 			}
 		}
-		if isThere && stored.Run.Ingest == of.ingest {
+		if isThere && stored.Run.Ingest == of.Ingest {
 			same := *stored
 			same.Ingested, same.Changes = run.Ingested, nil
 			if slices.Equal(same.AppendJSON(nil), run.AppendJSON(nil)) {
@@ -118,17 +118,17 @@ func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, ru
 		if err := e.removeOthers(ctx, of); err != nil {
 			return err
 		}
-		now, _, err := e.current(ctx, of.id)
+		now, _, err := e.current(ctx, of.Run)
 		if errors.Is(err, history.ErrNotFound) {
 			return fmt.Errorf("%w: the run was removed", history.ErrReplaced)
 		}
 		if err != nil {
 			return err
 		}
-		if have, err = e.counts(ctx, of.id); err != nil {
+		if have, err = e.counts(ctx, of.Run); err != nil {
 			return err
 		}
-		if now.Run.Ingest == of.ingest {
+		if now.Run.Ingest == of.Ingest {
 			if err := e.compare(of, s, have); err != nil {
 				return err
 			}
@@ -145,10 +145,10 @@ func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, ru
 // compare fails with [history.ErrReplaced] if the cluster has another number of documents of a version than it confirmed.
 // Another process has deleted them, because it stored another version, or removed the run. A document that was sent
 // twice counts once.
-func (e *Store) compare(of version, s *versionState, have history.Counts) error {
+func (e *Store) compare(of history.Version, s *versionState, have history.Counts) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	got, want := have[of.id][of.ingest].All(), len(s.stored)
+	got, want := have[of.Run][of.Ingest].All(), len(s.stored)
 	if got == want {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (e *Store) current(ctx context.Context, id string) (*mapping.Run, state, er
 // MakeCurrent implements [history.Store]: it deletes the visible interval documents of a run's other versions, and then
 // removes the pending mark from those of this version. In this order dashboards never see two versions.
 func (e *Store) MakeCurrent(ctx context.Context, run, ingest string) error {
-	err, this := e.client.Refresh(ctx, e.intervals()), version{run, ingest}
+	err, this := e.client.Refresh(ctx, e.intervals()), history.Version{Run: run, Ingest: ingest}
 	if err == nil {
 		err = e.removeOthers(ctx, this)
 	}
@@ -225,15 +225,15 @@ func (e *Store) MakeCurrent(ctx context.Context, run, ingest string) error {
 }
 
 // removeOthers deletes the interval documents of a run's other versions.
-func (e *Store) removeOthers(ctx context.Context, this version) error {
-	others := es.All(es.Term("run.id", this.id), es.None(es.Term("run.ingest", this.ingest)))
+func (e *Store) removeOthers(ctx context.Context, this history.Version) error {
+	others := es.All(es.Term("run.id", this.Run), es.None(es.Term("run.ingest", this.Ingest)))
 	_, err := e.client.DeleteAll(ctx, others, e.intervals())
 	return err
 }
 
 // show removes the pending mark from the interval documents of a version.
-func (e *Store) show(ctx context.Context, this version) error {
-	marked := es.All(es.Term("run.id", this.id), es.Term("run.ingest", this.ingest), es.Term(mapping.PendingField, "true"))
+func (e *Store) show(ctx context.Context, this history.Version) error {
+	marked := es.All(es.Term("run.id", this.Run), es.Term("run.ingest", this.Ingest), es.Term(mapping.PendingField, "true"))
 	_, err := e.client.UpdateAll(ctx, marked, mapping.ShowPending, nil, e.intervals())
 	return err
 }

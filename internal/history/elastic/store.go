@@ -43,9 +43,9 @@ type Store struct {
 	preparing  sync.Mutex // guards isPrepared
 	isPrepared bool
 
-	mu       sync.Mutex                // guards all below
-	versions map[version]*versionState // versions that are not finished
-	body     int                       // most bytes of a bulk request before compression; one larger document is sent alone
+	mu       sync.Mutex                        // guards all below
+	versions map[history.Version]*versionState // versions that are not finished
+	body     int                               // most bytes of a bulk request before compression; one larger document is sent alone
 }
 
 // limits are constant except in tests.
@@ -72,7 +72,7 @@ func New(c *es.Client, prefix string) *Store {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Store{
 		indices: indices{prefix}, client: c, limits: usualLimits, ctx: ctx, close: cancel, slots: make(chan struct{}, requests),
-		versions: map[version]*versionState{}, body: bytes,
+		versions: map[history.Version]*versionState{}, body: bytes,
 	}
 }
 

@@ -6,11 +6,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// version is one version of one run.
-type version struct{ id, ingest string }
 
 // versionState is what is known of the documents of a version that were put.
 type versionState struct {
@@ -66,7 +64,7 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 		return err
 	}
 	for len(docs) > 0 {
-		of, err := e.look(ctx, versionOf(docs[0]))
+		of, err := e.look(ctx, history.VersionOf(docs[0]))
 		if err != nil {
 			return err
 		}
@@ -103,7 +101,7 @@ func (e *Store) pack(docs []*mapping.Interval, of *versionState) (body []*docume
 		marked.Run.Pending = of.hidden
 		text = marked.AppendJSON(text[:0])
 		one := &document{index: d.Index(e.prefix), id: d.ID(), text: bytes.Clone(text), of: of}
-		if size += one.bytes(); len(body) > 0 && (size > most || versionOf(d) != versionOf(docs[0])) {
+		if size += one.bytes(); len(body) > 0 && (size > most || history.VersionOf(d) != history.VersionOf(docs[0])) {
 			break
 		}
 		body = append(body, one)
@@ -111,10 +109,8 @@ func (e *Store) pack(docs []*mapping.Interval, of *versionState) (body []*docume
 	return body
 }
 
-func versionOf(d *mapping.Interval) version { return version{d.Run.ID, d.Run.Ingest} }
-
 // state returns the state of a version. The caller has locked mu.
-func (e *Store) state(of version) *versionState {
+func (e *Store) state(of history.Version) *versionState {
 	s := e.versions[of]
 	if s == nil {
 		s = &versionState{stored: make(map[uint64]struct{})}
@@ -124,7 +120,7 @@ func (e *Store) state(of version) *versionState {
 }
 
 // settled waits until each document of a version is stored or cannot be, and returns its state or the error.
-func (e *Store) settled(ctx context.Context, of version) (*versionState, error) {
+func (e *Store) settled(ctx context.Context, of history.Version) (*versionState, error) {
 	e.mu.Lock()
 	s := e.state(of)
 	sending := s.sending
@@ -145,12 +141,12 @@ func (e *Store) settled(ctx context.Context, of version) (*versionState, error) 
 // look returns the state of a version, or the error of its documents. Before the first one is sent, it must be known whether
 // the version replaces another one: then its documents are marked as pending. Dashboards, which add up all documents, skip
 // them until the old version is deleted. And it must be known whether the version itself is there.
-func (e *Store) look(ctx context.Context, of version) (*versionState, error) {
+func (e *Store) look(ctx context.Context, of history.Version) (*versionState, error) {
 	e.mu.Lock()
 	s := e.state(of)
 	if !s.looked {
 		for other := range e.versions { // documents that this store has put may not be visible yet
-			if other.id == of.id && other.ingest != of.ingest {
+			if other.Run == of.Run && other.Ingest != of.Ingest {
 				s.looked, s.hidden = true, true
 			}
 		}
@@ -160,15 +156,15 @@ func (e *Store) look(ctx context.Context, of version) (*versionState, error) {
 	if looked || err != nil {
 		return s, err
 	}
-	have, err := e.counts(ctx, of.id)
+	have, err := e.counts(ctx, of.Run)
 	if err != nil {
 		return nil, fmt.Errorf("look for other versions: %w", advised(err))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !s.looked {
-		s.looked, s.hidden = true, have.HasOthers(of.id, of.ingest)
-		s.again = !s.hidden && have[of.id][of.ingest].All() > 0
+		s.looked, s.hidden = true, have.HasOthers(of.Run, of.Ingest)
+		s.again = !s.hidden && have[of.Run][of.Ingest].All() > 0
 	}
 	return s, nil
 }

@@ -73,7 +73,7 @@ func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) e
 		}
 		blobs, err := packAll(old)
 		if err == nil {
-			err = s.put(ctx, tx, old, blobs, map[version]int64{{run.ID, run.Ingest}: number})
+			err = s.put(ctx, tx, old, blobs, map[history.Version]int64{{Run: run.ID, Ingest: run.Ingest}: number})
 		}
 		if err != nil {
 			return err

@@ -39,12 +39,12 @@ type Store struct {
 	writes *sql.DB
 
 	mu    sync.Mutex
-	begun map[version]int64 // numbers of the versions that this process has begun
+	begun map[history.Version]int64 // numbers of the versions that this process has begun
 }
 
 // newStore opens the store of a file. how makes the connections.
 func newStore(ctx context.Context, path string, how func(*Store, context.Context) error) (*Store, error) {
-	s := &Store{path: path, begun: map[version]int64{}}
+	s := &Store{path: path, begun: map[history.Version]int64{}}
 	err := how(s, ctx)
 	if err == nil {
 		err = s.checkPlace()
@@ -56,9 +56,6 @@ func newStore(ctx context.Context, path string, how func(*Store, context.Context
 	}
 	return s, nil
 }
-
-// version is one version of a run.
-type version struct{ run, ingest string }
 
 // Open opens the history in the file path for writing. If the file and its folder do not exist, it creates them,
 // readable only by the user. It fails with [history.ErrDamaged] (also if the file belongs to another program),

@@ -41,7 +41,7 @@ func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 		return nil
 	}
 	blobs, err := packAll(docs)
-	numbers := map[version]int64{}
+	numbers := map[history.Version]int64{}
 	if err == nil {
 		err = s.transact(ctx, func(tx *sql.Tx) error { return s.put(ctx, tx, docs, blobs, numbers) })
 	}
@@ -55,7 +55,7 @@ func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 
 // put stores documents and their packed forms. numbers has the numbers of versions, and gets those of other ones.
 func (s *Store) put(
-	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[version]int64,
+	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[history.Version]int64,
 ) error {
 	insert, err := tx.PrepareContext(ctx, insertInterval)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Store) put(
 	// The transaction ends with ctx. Watching ctx for each row too would take a goroutine per row.
 	unwatched := context.WithoutCancel(ctx)
 	for i, d := range docs {
-		v := version{d.Run.ID, d.Run.Ingest}
+		v := history.VersionOf(d)
 		number, ok := numbers[v]
 		if !ok {
 			if number, err = s.begin(ctx, tx, v); err != nil {
@@ -84,9 +84,9 @@ func (s *Store) put(
 
 // begin returns the number of a version. If this process has put documents under another number, another process has
 // finished or deleted the run in the meantime. Continuing would make a run with missing documents, so begin fails.
-func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error) {
+func (s *Store) begin(ctx context.Context, tx *sql.Tx, v history.Version) (int64, error) {
 	var number int64
-	row := tx.QueryRowContext(ctx, insertIngest, v.run, v.ingest, time.Now().UnixMilli())
+	row := tx.QueryRowContext(ctx, insertIngest, v.Run, v.Ingest, time.Now().UnixMilli())
 	if err := row.Scan(&number); err != nil {
 		return 0, fmt.Errorf("begin ingest: %w", err)
 	}
@@ -94,7 +94,7 @@ func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error)
 	defer s.mu.Unlock()
 	if before, ok := s.begun[v]; ok && before != number {
 		delete(s.begun, v) // so that the next attempt begins a new version
-		return 0, fmt.Errorf("begin ingest of run %q: %w", v.run, history.ErrReplaced)
+		return 0, fmt.Errorf("begin ingest of run %q: %w", v.Run, history.ErrReplaced)
 	}
 	return number, nil
 }
@@ -103,7 +103,7 @@ func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error)
 func (s *Store) forget(run, keep string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.begun, func(v version, _ int64) bool { return v.run == run && v.ingest != keep })
+	maps.DeleteFunc(s.begun, func(v history.Version, _ int64) bool { return v.Run == run && v.Ingest != keep })
 }
 
 // Finish implements [history.Store]. It may be called again and again while a followed run grows.
@@ -111,7 +111,7 @@ func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
 		err = s.transact(ctx, func(tx *sql.Tx) error {
-			number, err := s.begin(ctx, tx, version{run.Run.ID, run.Run.Ingest})
+			number, err := s.begin(ctx, tx, history.Version{Run: run.Run.ID, Ingest: run.Run.Ingest})
 			if err != nil {
 				return err
 			}
