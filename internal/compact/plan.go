@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -72,8 +72,7 @@ func unfit(r *mapping.Run, ms int64) string {
 	case r.IntervalMS <= 0:
 		return "its windows are not of one length"
 	case r.IntervalMS < ms && ms%r.IntervalMS != 0:
-		own := time.Duration(r.IntervalMS) * time.Millisecond
-		return fmt.Sprintf("its windows of %s do not fit into longer ones of %s", unit.Short(own), unit.Short(time.Duration(ms)*time.Millisecond))
+		return fmt.Sprintf("its windows of %s do not fit into longer ones of %s", facts.Length(r.IntervalMS), facts.Length(ms))
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ func (p *Plan) Print(out io.Writer, to time.Duration) {
 		term.Line(out, "no run has windows that can be joined to %s", unit.Short(to))
 	}
 	for _, r := range p.Runs[:min(len(p.Runs), mostPlanned)] {
-		term.Line(out, "  %s  %s  %s, windows of %s", facts.ShortID(r.Run.ID), facts.Started(r), facts.Title(r), unit.Short(time.Duration(r.IntervalMS)*time.Millisecond))
+		term.Line(out, "  %s  %s  %s, windows of %s", facts.ShortID(r.Run.ID), facts.Started(r), facts.Title(r), facts.Length(r.IntervalMS))
 	}
 	if n := len(p.Runs) - mostPlanned; n > 0 {
 		term.Line(out, "  and %s more", unit.Count(int64(n)))

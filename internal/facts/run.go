@@ -224,5 +224,8 @@ func windowLength(run *mapping.Run) string {
 	if run.IntervalMS == 0 {
 		return ""
 	}
-	return unit.Short(time.Duration(run.IntervalMS) * time.Millisecond)
+	return Length(run.IntervalMS)
 }
+
+// Length returns the length of windows in milliseconds as in flags, such as 1s or 1m30s.
+func Length(ms int64) string { return unit.Short(time.Duration(ms) * time.Millisecond) }

@@ -19,7 +19,7 @@ type PushOptions struct {
 	Filter   history.RunFilter
 	Restore  bool // also push runs that people removed from the other history
 	Log      *slog.Logger
-	Progress func(n int, name string) // called before run n is pushed; may be nil
+	Progress func(n int, name string) // called before run n is pushed
 }
 
 // Pushed counts what was pushed.

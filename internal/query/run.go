@@ -232,7 +232,7 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 	name := fmt.Sprintf("run %s (%s)", facts.ShortID(stored.Run.ID), facts.Title(stored))
 	if c := stored.Run.Compacted; c.From != "" {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: windows of %s, compacted on %s from windows of %s",
-			name, lengthText(stored.IntervalMS), unit.Time(c.At, unit.Day), lengthText(c.IntervalMS)))
+			name, facts.Length(stored.IntervalMS), unit.Time(c.At, unit.Day), facts.Length(c.IntervalMS)))
 	}
 	lack, err := r.lack(ctx, r.levels())
 	if err != nil {
@@ -267,7 +267,7 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 	n, rough := 0, 0
 	for w, err := range window.Ordered(levels...) {
 		if errors.Is(err, window.ErrUneven) {
-			length := lengthText(r.JoinMS)
+			length := facts.Length(r.JoinMS)
 			err = usagef("--interval %s: the windows of run %s are not of one length (--interval auto at ingest?): "+
 				"leave the option out, or ingest its files again with --interval %s", length, stored.Run.Name, length)
 		}
@@ -320,7 +320,7 @@ func (r *Run) lack(ctx context.Context, levels []mapping.Level) (lack string, er
 func JoinMS(run *mapping.Run, length time.Duration, text string) (int64, error) {
 	again := "ingest its files again with --interval " + text
 	least := max(run.IntervalMS, 1)
-	multiples := fmt.Sprintf("%s, %s or %s", lengthText(2*least), lengthText(5*least), lengthText(10*least))
+	multiples := fmt.Sprintf("%s, %s or %s", facts.Length(2*least), facts.Length(5*least), facts.Length(10*least))
 	ms := length.Milliseconds()
 	switch {
 	case length <= 0: // auto
@@ -331,15 +331,12 @@ func JoinMS(run *mapping.Run, length time.Duration, text string) (int64, error) 
 			text, run.Run.Name, again)
 	case length%time.Millisecond != 0 || ms < run.IntervalMS || ms%run.IntervalMS != 0:
 		return 0, usagef("--interval %s: run %s is stored in windows of %s, which can only be joined: "+
-			"use a multiple, such as %s, or %s", text, run.Run.Name, lengthText(run.IntervalMS), multiples, again)
+			"use a multiple, such as %s, or %s", text, run.Run.Name, facts.Length(run.IntervalMS), multiples, again)
 	case ms == run.IntervalMS:
 		return 0, nil
 	}
 	return ms, nil
 }
-
-// lengthText returns a length as in flags, such as 1s or 1m30s.
-func lengthText(ms int64) string { return unit.Short(time.Duration(ms) * time.Millisecond) }
 
 // Has reports whether the run may have windows of a level. For a run in the history this is known.
 func (r *Run) Has(level mapping.Level) bool {

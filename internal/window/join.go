@@ -359,24 +359,24 @@ func Ordered(levels ...iter.Seq2[*Window, error]) iter.Seq2[*Window, error] {
 			}
 		}
 		for {
-			var open []*Window // of one nominal time
-			var first *Window
+			first := int64(math.MaxInt64)
 			for _, h := range heads {
-				if h.w != nil && (first == nil || h.w.ElapsedMS < first.ElapsedMS) {
-					first = h.w
+				if h.w != nil {
+					first = min(first, h.w.ElapsedMS)
 				}
 			}
-			if first == nil {
-				return
-			}
+			var open []*Window // of this nominal time
 			for _, h := range heads {
-				for h.w != nil && h.w.ElapsedMS == first.ElapsedMS {
+				for h.w != nil && h.w.ElapsedMS == first {
 					open = append(open, h.w)
 					if err := advance(h); err != nil {
 						yield(nil, err)
 						return
 					}
 				}
+			}
+			if len(open) == 0 {
+				return
 			}
 			slices.SortFunc(open, compare)
 			for _, w := range open {
