@@ -25,10 +25,17 @@ var (
 // Prepare fails if the cluster is not ready for documents. Its first call checks that, and refreshes the indices, so that
 // versions stored by an earlier process are found.
 func (e *Store) Prepare(ctx context.Context) error {
-	e.preparing.Lock()
-	defer e.preparing.Unlock()
-	if e.isPrepared || ctx.Err() != nil {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case e.preparing <- struct{}{}:
+		defer func() { <-e.preparing }()
+	case <-ctx.Done():
 		return ctx.Err()
+	}
+	if e.isPrepared {
+		return nil
 	}
 	for _, check := range []func(context.Context) error{
 		e.checkTemplates, e.checkMappings, func(ctx context.Context) error { return e.client.Refresh(ctx, e.intervals()) },

@@ -40,7 +40,7 @@ type Store struct {
 	background sync.WaitGroup // bulk requests
 	slots      chan struct{}  // one for each bulk request that is packed or under way
 
-	preparing  sync.Mutex // guards isPrepared
+	preparing  chan struct{} // one goroutine prepares at a time; a channel, because waiting must end with a context
 	isPrepared bool
 
 	mu       sync.Mutex                        // guards all below
@@ -72,7 +72,7 @@ func New(c *es.Client, prefix string) *Store {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Store{
 		indices: indices{prefix}, client: c, limits: usualLimits, ctx: ctx, close: cancel, slots: make(chan struct{}, requests),
-		versions: map[history.Version]*versionState{}, body: bytes,
+		preparing: make(chan struct{}, 1), versions: map[history.Version]*versionState{}, body: bytes,
 	}
 }
 
