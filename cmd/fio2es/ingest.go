@@ -182,33 +182,32 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 
 // store stores runs in the history in the settings, or in a file.
 func (g *ingestCall) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, err error) {
-	if g.output != "" {
-		err = g.toFile(g.output, func(to ingest.Target) (err error) {
-			result, err = ingest.Runs(ctx, to, runs, options)
-			return err
-		})
-		return result, err
-	}
 	rules, err := g.rules()
-	if err != nil || len(runs) == 0 {
+	if err != nil || len(runs) == 0 && g.output == "" {
 		return result, err
 	}
-	to, err := g.target(ctx, rules)
-	if err != nil {
-		return result, err
-	}
-	result, err = ingest.Runs(ctx, to, runs, options)
-	err = errors.Join(err, to.Store.Close())
-	if errors.Is(err, context.Canceled) {
+	open := func() (ingest.Target, error) { return g.target(ctx, rules) }
+	err = g.storeIn(g.output, open, func(to ingest.Target) (err error) {
+		result, err = ingest.Runs(ctx, to, runs, options)
+		return err
+	})
+	if g.output == "" && errors.Is(err, context.Canceled) {
 		g.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
 			len(result.Stored), unit.Plural(len(runs), "run")))
 	}
 	return result, err
 }
 
-// toFile writes the documents that write stores into its target to a file, as NDJSON.
-func (e *env) toFile(name string, write func(to ingest.Target) error) error {
-	return e.writeOutput(name, func(w io.Writer) error { return write(ingest.Target{Sink: ndjson.New(w, e.cfg.Prefix)}) })
+// storeIn stores runs in a file, as NDJSON, or, without its name, in the history that open opens.
+func (e *env) storeIn(file string, open func() (ingest.Target, error), store func(ingest.Target) error) error {
+	if file != "" {
+		return e.writeOutput(file, func(w io.Writer) error { return store(ingest.Target{Sink: ndjson.New(w, e.cfg.Prefix)}) })
+	}
+	to, err := open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(store(to), to.Store.Close())
 }
 
 // printNews prints the new runs, how much was stored, where, and what to do next. known is the number of runs that

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -92,19 +91,10 @@ func (p *pushCall) push(ctx context.Context, among history.RunFilter, selectors 
 		Progress: func(n int, name string) { p.progress.Show("run %d: %s", n, name) },
 	}
 	var pushed ingest.Pushed
-	if p.output != "" {
-		err = p.toFile(p.output, func(to ingest.Target) (err error) {
-			pushed, err = ingest.Push(ctx, from, to, opt)
-			return err
-		})
-	} else {
-		var to ingest.Target
-		if to, err = p.target(ctx); err != nil {
-			return err
-		}
+	err = p.storeIn(p.output, func() (ingest.Target, error) { return p.target(ctx) }, func(to ingest.Target) (err error) {
 		pushed, err = ingest.Push(ctx, from, to, opt)
-		err = errors.Join(err, to.Store.Close())
-	}
+		return err
+	})
 	if err != nil {
 		return err
 	}
