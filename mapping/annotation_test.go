@@ -93,9 +93,8 @@ func TestRelabel(t *testing.T) {
 }
 
 func TestAnnotationCheck(t *testing.T) {
-	note := func(s string) *string { return &s }
 	for _, a := range []mapping.Annotation{
-		{}, {Note: note("")}, {Note: note("retry after the switch was replaced\nsee ticket 4711")},
+		{}, {Note: new("")}, {Note: new("retry after the switch was replaced\nsee ticket 4711")},
 		{Labels: map[string]string{"a.b": "", "ä": strings.Repeat("x", mapping.MaxLabel)}},
 	} {
 		if err := a.Check(); err != nil {
@@ -106,7 +105,7 @@ func TestAnnotationCheck(t *testing.T) {
 		{Labels: map[string]string{"": "x"}}, {Labels: map[string]string{" ": "x"}}, {Labels: map[string]string{".a": "x"}},
 		{Labels: map[string]string{"a.": "x"}}, {Labels: map[string]string{"a": "\xff"}},
 		{Labels: map[string]string{"a": strings.Repeat("x", mapping.MaxLabel+1)}},
-		{Note: note("\xff")}, {Note: note(strings.Repeat("x", mapping.MaxNote+1))},
+		{Note: new("\xff")}, {Note: new(strings.Repeat("x", mapping.MaxNote+1))},
 	} {
 		if err := a.Check(); !errors.Is(err, mapping.ErrAnnotation) {
 			t.Errorf("%.80v: %v", a, err)

@@ -101,25 +101,24 @@ func dump(t *testing.T, s history.Store) string {
 func newMerging(t *testing.T, a, b string) *merging {
 	t.Helper()
 	m := &merging{t: t, a: openAt(t, a), b: openAt(t, b)}
-	note := func(s string) *string { return &s }
 	m.store(m.a, "only-a", "1", 1, "f1")
 	m.store(m.b, "only-b", "1", 1, "f2")
 	for _, s := range []*sqlite.Store{m.a, m.b} {
 		m.store(s, "same", "1", 1, "f3")
 		m.store(s, "labelled", "1", 1, "f4")
 	}
-	m.label(m.a, "labelled", mapping.Annotation{Labels: map[string]string{"disk": "nvme", "release": "reef"}, Note: note("from a")})
+	m.label(m.a, "labelled", mapping.Annotation{Labels: map[string]string{"disk": "nvme", "release": "reef"}, Note: new("from a")})
 	m.label(m.b, "labelled", mapping.Annotation{Labels: map[string]string{"by": "b", "release": "quincy"}})
 	m.store(m.a, "later-in-a", "2", 9, "f5")
 	m.store(m.b, "later-in-a", "1", 1, "f5")
-	m.label(m.b, "later-in-a", mapping.Annotation{Labels: map[string]string{"by": "b"}, Note: note("from b")})
+	m.label(m.b, "later-in-a", mapping.Annotation{Labels: map[string]string{"by": "b"}, Note: new("from b")})
 	m.store(m.a, "later-in-b", "1", 1, "f6")
 	m.label(m.a, "later-in-b", mapping.Annotation{Labels: map[string]string{"by": "a"}})
 	m.store(m.b, "later-in-b", "2", 9, "f6")
 	m.store(m.a, "more-files-in-b", "2", 9, "f7")
 	m.store(m.b, "more-files-in-b", "1", 1, "f7", "f8")
 	gone := m.store(m.b, "removed-from-b", "1", 1, "f9")
-	m.label(m.b, "removed-from-b", mapping.Annotation{Labels: map[string]string{"by": "b"}, Note: note("was bad")})
+	m.label(m.b, "removed-from-b", mapping.Annotation{Labels: map[string]string{"by": "b"}, Note: new("was bad")})
 	if gone, err := m.b.Run(t.Context(), gone.Run.ID); err != nil || history.Remove(t.Context(), m.b, gone, "gone", historytest.Start) != nil {
 		t.Fatal(err)
 	}

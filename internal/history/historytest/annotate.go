@@ -48,13 +48,11 @@ func annotated(t *testing.T, s history.Store, run *mapping.Run, docs []*mapping.
 	checkSound(t, s)
 }
 
-func text(s string) *string { return &s }
-
 func testAnnotate(t *testing.T, s history.Store) {
 	run, docs := store(t, s, "a", "1", 10)
 	_, other := store(t, s, "other", "1", 10)
 
-	set := mapping.Annotation{Labels: map[string]string{"release": "reef", "by.hand": "ja, \"so\"", "run": ""}, Note: text("first\nsecond <line>")}
+	set := mapping.Annotation{Labels: map[string]string{"release": "reef", "by.hand": "ja, \"so\"", "run": ""}, Note: new("first\nsecond <line>")}
 	got := annotate(t, s, "a", set)
 	if got.Run.Note != *set.Note || got.Run.Labels["release"] != "reef" {
 		t.Errorf("returned %+v", got.Run)
@@ -71,7 +69,7 @@ func testAnnotate(t *testing.T, s history.Store) {
 		}
 	}
 
-	annotate(t, s, "a", mapping.Annotation{Note: text("")})
+	annotate(t, s, "a", mapping.Annotation{Note: new("")})
 	annotated(t, s, run, docs, mapping.Annotation{Labels: set.Labels})
 	annotate(t, s, "a", mapping.Annotation{Labels: map[string]string{"release": "squid", "by.hand": "", "run": "a"}})
 	annotated(t, s, run, docs, mapping.Annotation{}) // as before any annotation
@@ -110,7 +108,7 @@ func testAnnotateMany(t *testing.T, s history.Store) {
 func testAnnotateRefused(t *testing.T, s history.Store) {
 	run, docs := store(t, s, "a", "1", 10)
 	for id, want := range map[string]error{ID("none"): history.ErrNotFound, ID("a")[:8]: history.ErrNotFound, "": history.ErrNotFound} {
-		if _, err := s.Annotate(t.Context(), id, mapping.Annotation{Note: text("x")}); !errors.Is(err, want) {
+		if _, err := s.Annotate(t.Context(), id, mapping.Annotation{Note: new("x")}); !errors.Is(err, want) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -125,7 +123,7 @@ func testAnnotateRefused(t *testing.T, s history.Store) {
 // before or while another version is stored.
 func testAnnotateVersions(t *testing.T, s history.Store) {
 	store(t, s, "a", "1", 10)
-	before := mapping.Annotation{Labels: map[string]string{"release": "reef", "disk": "nvme"}, Note: text("before")}
+	before := mapping.Annotation{Labels: map[string]string{"release": "reef", "disk": "nvme"}, Note: new("before")}
 	known := annotate(t, s, "a", before).Run.Annotation()
 
 	run, docs := NewRun("a", "22"), Intervals("a", "22", 5)
@@ -136,7 +134,7 @@ func testAnnotateVersions(t *testing.T, s history.Store) {
 		d.Relabel(&run.Run)
 	}
 	put(t, s, docs...) // not finished
-	set := mapping.Annotation{Labels: map[string]string{"release": "squid", "disk": "", "by.hand": "x"}, Note: text("meanwhile")}
+	set := mapping.Annotation{Labels: map[string]string{"release": "squid", "disk": "", "by.hand": "x"}, Note: new("meanwhile")}
 	annotate(t, s, "a", set)
 	finish(t, s, run)
 	annotated(t, s, &plain, docs, set)
@@ -147,7 +145,7 @@ func testAnnotateVersions(t *testing.T, s history.Store) {
 	put(t, s, docs...) // the same again, as for a followed run
 	finish(t, s, run)
 	annotated(t, s, &plain, docs, set)
-	annotate(t, s, "a", mapping.Annotation{Labels: map[string]string{"release": "squid", "by.hand": ""}, Note: text("")})
+	annotate(t, s, "a", mapping.Annotation{Labels: map[string]string{"release": "squid", "by.hand": ""}, Note: new("")})
 	put(t, s, docs...)
 	finish(t, s, run)
 	annotated(t, s, &plain, docs, mapping.Annotation{})

@@ -44,8 +44,7 @@ func testMark(t *testing.T, s history.Store) {
 	has("b", nil)
 	finish(t, s, NewRun("a", "1"))
 	has("a", changes)
-	note := "a note"
-	annotate(t, s, "a", mapping.Annotation{Note: &note, Labels: map[string]string{"x": "y"}})
+	annotate(t, s, "a", mapping.Annotation{Note: new("a note"), Labels: map[string]string{"x": "y"}})
 	has("a", changes)
 	mark(map[string][]mapping.Change{ID("a"): changes[1:], ID("b"): changes[:1]})
 	has("a", changes[1:])

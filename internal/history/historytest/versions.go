@@ -156,7 +156,7 @@ func testVersions(t *testing.T, s history.Store) {
 	store(t, s, "a", "1", 10)
 	store(t, s, "c", "1", 10)
 	put(t, s, Intervals("b", "1", 10)...) // not finished
-	note := mapping.Annotation{Labels: map[string]string{"disk": "nvme"}, Note: text("a note")}
+	note := mapping.Annotation{Labels: map[string]string{"disk": "nvme"}, Note: new("a note")}
 	annotate(t, s, "c", note)
 	put(t, s, Intervals("c", "22", 5)...) // not finished
 	for want, some := range map[string][]string{"": nil, "a": {"a", "b"}, "ac": {"a", "b", "c", "none"}} {
