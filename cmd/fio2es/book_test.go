@@ -127,9 +127,7 @@ func TestBook(t *testing.T) {
 func readText(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }
 
@@ -256,9 +254,7 @@ func isCommand(parent *cobra.Command, name string) bool {
 func pages(t *testing.T) []string {
 	t.Helper()
 	docs, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, name := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md"} {
 		if _, err := os.Stat(filepath.Join("..", "..", name)); err == nil {
 			docs = append(docs, filepath.Join("..", "..", name))

@@ -48,17 +48,13 @@ func cluster(t *testing.T, names ...string) (real estest.Real, prefixes []string
 func request(t *testing.T, real estest.Real, method, path, body string, into any) {
 	t.Helper()
 	req, err := http.NewRequest(method, real.Address+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	if real.Secured {
 		req.SetBasicAuth(real.Config.Username, string(real.Config.Password))
 	}
 	res, err := real.HTTP.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err != nil || into == nil {

@@ -16,16 +16,12 @@ import (
 func requestsOfCSV(t *testing.T, text string) map[string]int64 {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	direction, count := slices.Index(rows[0], "direction"), slices.Index(rows[0], "count")
 	sums := map[string]int64{}
 	for _, row := range rows[1:] {
 		n, err := strconv.ParseInt(row[count], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		sums[row[direction]] += n
 		sums["all"] += n
 	}
@@ -118,9 +114,7 @@ func TestExportBuckets(t *testing.T) {
 		want := map[string]string{}
 		for _, m := range bucket.FindAllStringSubmatch(outputOf(t, "export", path, "--as", "openmetrics"), -1) {
 			seconds, err := strconv.ParseFloat(m[1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			d := time.Duration(seconds*1e9 + 0.5).String()
 			within, want[d] = append(within, d), m[2]
 		}

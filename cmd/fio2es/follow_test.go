@@ -37,9 +37,7 @@ func ownHistory(t *testing.T) string {
 func appendTo(t *testing.T, file string, text []byte) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer f.Close()
 	if _, err := f.Write(text); err != nil {
 		t.Fatal(err)
@@ -171,9 +169,7 @@ func TestRealFioFollow(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), fio, "--name=first", "--ioengine=null", "--size=1t", "--time_based", "--runtime=25", "--rate_iops=900,500", "--rw=randrw",
 		"--status-interval=1", "--output-format=json+", "--output="+file,
 		"--name=second", "--stonewall", "--ioengine=null", "--size=1t", "--time_based", "--runtime=5", "--rate_iops=700", "--rw=randwrite")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	over := make(chan error, 1)
 	go func() { over <- cmd.Wait() }()
 	var errs bytes.Buffer
@@ -182,9 +178,7 @@ func TestRealFioFollow(t *testing.T) {
 	go func() {
 		ended <- run(t.Context(), []string{"--config", settings, "follow", "--every", "500ms", "--quiet", "10s", "--idle", "10s", "--format", "json", dir}, nil, &out, &errs)
 	}()
-	if err := <-over; err != nil {
-		t.Fatal(err)
-	}
+	check(t, <-over)
 	meanwhile := strings.Count(out.String(), "\n")
 	if runs := callWith(t, settings, "runs"); !strings.Contains(runs, "live") {
 		t.Errorf("while fio runs:\n%s", runs)

@@ -22,16 +22,12 @@ func gzipped(t *testing.T, name, begin string, piece byte, times int) string {
 		if _, err := z.Write(b); err != nil {
 			t.Fatal(err)
 		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, z.Close())
 		return out.Bytes()
 	}
 	path := filepath.Join(t.TempDir(), name)
 	all := append(pack([]byte(begin)), bytes.Repeat(pack(bytes.Repeat([]byte{piece}, 16<<20)), times)...)
-	if err := os.WriteFile(path, all, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, all, 0o600))
 	return path
 }
 
@@ -57,9 +53,7 @@ func awaitOpen(t *testing.T, pid int, path string) {
 func TestInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "x_clat_hist.1.log")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, syscall.Mkfifo(pipe, 0o600))
 	const report = "{\"fio version\": \"fio-3.33\", \"jobs\": [{}]}\n"
 	for name, path := range map[string]string{
 		"blank lines of a log":    gzipped(t, "x_clat_hist.1.log.gz", "", '\n', 2000),
@@ -70,9 +64,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 			t.Run(command+" "+name, func(t *testing.T) {
 				t.Parallel()
 				p := program(t, command, "--history", filepath.Join(t.TempDir(), "h.db"), path)
-				if err := p.Start(); err != nil {
-					t.Fatal(err)
-				}
+				check(t, p.Start())
 				awaitOpen(t, p.Process.Pid, path)
 				check(t, p.Process.Signal(os.Interrupt))
 				if err := p.Wait(); err == nil {

@@ -78,16 +78,10 @@ func TestKibanaElastic(t *testing.T) {
 	markExample(t, real, prefix)
 	pushNights(t, real, prefixes[1])
 	b, err := kibana.New(kibana.Options{Prefix: prefix})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if golden.Update() {
-		if err := os.RemoveAll(recordedAnswers); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(recordedAnswers, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.RemoveAll(recordedAnswers))
+		check(t, os.MkdirAll(recordedAnswers, 0o755))
 	}
 	for _, r := range requests(t, b) {
 		t.Run(r.Panel+"/"+r.Data, func(t *testing.T) {
@@ -104,9 +98,7 @@ func TestKibanaElastic(t *testing.T) {
 			missing := r
 			missing.URL = json.RawMessage(strings.ReplaceAll(string(r.URL), prefix, prefix+"-nosuch"))
 			got, err := kibanatest.Normalize(ask(t, real, missing, exampleTime), prefix)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			var what struct{ Aggregations, Hits json.RawMessage }
 			if err := json.Unmarshal(got, &what); err != nil || what.Aggregations != nil {
 				t.Errorf("an index that is not there: %s, %v", got, err)
@@ -149,9 +141,7 @@ func markExample(t *testing.T, real estest.Real, prefix string) {
 func ask(t *testing.T, real estest.Real, r kibanatest.Request, c kibanatest.Context) json.RawMessage {
 	t.Helper()
 	search, err := kibanatest.Resolve(r.URL, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return searchFor(t, real, search)
 }
 
@@ -174,26 +164,18 @@ func searchFor(t *testing.T, real estest.Real, s kibanatest.Search) json.RawMess
 func compareAnswer(t *testing.T, r kibanatest.Request, kind, prefix string, answer json.RawMessage) {
 	t.Helper()
 	got, err := kibanatest.Normalize(answer, prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if golden.Update() {
-		if err := kibanatest.WriteAnswer(recordedAnswers, r.Panel, r.Data, kind, got); err != nil {
-			t.Fatal(err)
-		}
+		check(t, kibanatest.WriteAnswer(recordedAnswers, r.Panel, r.Data, kind, got))
 		return
 	}
 	want, err := kibanatest.ReadAnswer(recordedAnswers, r.Panel, r.Data, kind)
 	if errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("no answer is recorded: run this with -update")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var a, b any
-	if err := errors.Join(json.Unmarshal(want, &a), json.Unmarshal(got, &b)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(json.Unmarshal(want, &a), json.Unmarshal(got, &b)))
 	volatile := cmp.FilterPath(func(p cmp.Path) bool {
 		last := fmt.Sprint(p.Last())
 		return strings.Contains(last, `["ingested"]`)

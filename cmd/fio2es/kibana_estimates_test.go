@@ -65,9 +65,7 @@ func storeNarrow(t *testing.T, real estest.Real, prefix string, coarseness int) 
 			"@timestamp": start.UnixMilli() + int64(second)*1000, "run": map[string]any{"id": fmt.Sprintf("narrow-%d", coarseness)},
 			"fio": map[string]any{"direction": "read"}, "latency": map[string]any{"histogram": map[string]any{"values": values, "counts": counts}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		fmt.Fprintf(&body, "{\"index\":{}}\n%s\n", document)
 	}
 	var answer struct{ Errors bool }
@@ -160,9 +158,7 @@ func askEstimates(t *testing.T, real estest.Real, prefix, interval string, query
 			}},
 		}},
 	}})
-	if err := json.Unmarshal(text, &answer); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &answer))
 	return answer
 }
 
@@ -183,9 +179,7 @@ func allDocuments(t *testing.T, real estest.Real, prefix string, query any) []do
 		}
 	}
 	text := searchFor(t, real, kibanatest.Search{Index: prefix + "-latency.cluster-*", Body: map[string]any{"size": 10000, "query": query}})
-	if err := json.Unmarshal(text, &answer); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(text, &answer))
 	var list []document
 	for _, h := range answer.Hits.Hits {
 		list = append(list, newDocument(t, h.Source))

@@ -154,9 +154,7 @@ func TestKibanaIntegration(t *testing.T) {
 	k := newRealKibana(t)
 	isolate(t)
 	b, err := kibana.New(kibana.Options{Space: k.space})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	want := names(b.Objects, func(o kibana.Object) (string, string, []kibana.Reference) { return o.Type, o.ID, o.References })
 	got := func() map[string][]string {
 		return names(k.export(), func(s saved) (string, string, []kibana.Reference) { return s.Type, s.ID, s.References })

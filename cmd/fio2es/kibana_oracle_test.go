@@ -66,9 +66,7 @@ func newOracle(t *testing.T, real estest.Real, r kibanatest.Request, c kibanates
 	t.Helper()
 	o := &oracle{t: t, request: r}
 	resolved, err := kibanatest.Resolve(r.URL, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	o.aggs, _ = resolved.Body["aggs"].(map[string]any)
 	all := kibanatest.Search{Index: resolved.Index, Body: map[string]any{"size": 10000, "query": resolved.Body["query"]}}
 	var answer struct {
@@ -78,9 +76,7 @@ func newOracle(t *testing.T, real estest.Real, r kibanatest.Request, c kibanates
 			}
 		}
 	}
-	if err := json.Unmarshal(searchFor(t, real, all), &answer); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(searchFor(t, real, all), &answer))
 	for _, h := range answer.Hits.Hits {
 		o.documents = append(o.documents, newDocument(t, h.Source))
 	}

@@ -26,9 +26,7 @@ func requests(t *testing.T, b *kibana.Bundle) []kibanatest.Request {
 // outdated ones are found without a cluster.
 func TestKibanaRecorded(t *testing.T) {
 	b, err := kibana.New(kibana.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	example := newExampleDocuments(t)
 	total := 0
 	for _, r := range requests(t, b) {
@@ -70,9 +68,7 @@ func newExampleDocuments(t *testing.T) *exampleDocuments {
 	d := json.NewDecoder(strings.NewReader(text))
 	for d.More() {
 		var doc map[string]any
-		if err := d.Decode(&doc); err != nil {
-			t.Fatal(err)
-		}
+		check(t, d.Decode(&doc))
 		id, _ := field(doc, "run.id").(string)
 		for _, path := range []string{"@timestamp", "interval.end", "run.start", "run.end"} {
 			if at, ok := field(doc, path).(string); ok {

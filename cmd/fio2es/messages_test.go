@@ -81,9 +81,7 @@ func programTexts(t *testing.T, root string) (texts []string) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return texts
 }
 

@@ -138,18 +138,12 @@ func TestTornArchive(t *testing.T) {
 func packTwo(t *testing.T, folder string) (packed string) {
 	t.Helper()
 	for _, run := range []string{"stalls", "two-jobs-rw"} {
-		if err := os.CopyFS(filepath.Join(folder, run), os.DirFS(filepath.Join("..", "..", "testdata", "corpus", run))); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.CopyFS(filepath.Join(folder, run), os.DirFS(filepath.Join("..", "..", "testdata", "corpus", run))))
 	}
 	packed = folder + ".tar"
 	f, err := os.Create(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	w := tar.NewWriter(f)
-	if err := errors.Join(w.AddFS(os.DirFS(folder)), w.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(w.AddFS(os.DirFS(folder)), w.Close(), f.Close()))
 	return packed
 }

@@ -22,9 +22,7 @@ func openLog(t *testing.T, seconds, fast, slow int) string {
 		bins[1348], bins[1855] = fmt.Sprint(fast), fmt.Sprint(slow)
 		fmt.Fprintf(&log, "%d, 0, 4096, %s\n", (second+1)*1000, strings.Join(bins, ", "))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "stuck_clat_hist.1.log"), []byte(log.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, "stuck_clat_hist.1.log"), []byte(log.String()), 0o644))
 	return dir
 }
 

@@ -21,18 +21,12 @@ func rawOf(t *testing.T, run string) []fiotest.Completion {
 	var all []fiotest.Completion
 	for _, name := range logs {
 		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		defer f.Close()
 		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		one, err := fiotest.ReadRaw(bufio.NewReader(z))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		all = append(all, one...)
 	}
 	return all

@@ -39,9 +39,7 @@ func TestRecipes(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join("..", "..", "docs", "recipes.md")
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	k := newKitchen(t)
 	made := map[string]bool{}
 	result := fence.ReplaceAllStringFunc(string(text), func(block string) string {
@@ -81,9 +79,7 @@ func newKitchen(t *testing.T) *kitchen {
 	k := &kitchen{T: t, dir: t.TempDir()}
 	k.env = append(os.Environ(), "HOME="+k.dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+k.dir, "PR=7")
 	for name, from := range map[string]string{"main": "two-jobs-rw", "pr": "stalls", "staged": "stonewall"} {
-		if err := os.CopyFS(filepath.Join(k.dir, name), os.DirFS(filepath.Join("..", "..", "testdata", "corpus", from))); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.CopyFS(filepath.Join(k.dir, name), os.DirFS(filepath.Join("..", "..", "testdata", "corpus", from))))
 	}
 	generated(t, fiotest.ArchiveSpec{Runs: 4, Hosts: 2, Jobs: 1, Seconds: 10, IOPS: 100}, filepath.Join(k.dir, "results"))
 	now := time.Now().UTC().Truncate(time.Hour)
@@ -100,13 +96,9 @@ func newKitchen(t *testing.T) *kitchen {
 		"gh":       `test "$1 $2 $3 $4" = "pr comment 7 --body-file" && grep -q "2 failed" "$5"`,
 		"promtool": `test "$1 $2 $3 $5" = "tsdb create-blocks-from openmetrics data" && tail -1 "$4" | grep -q "# EOF"`,
 	} {
-		if err := os.WriteFile(filepath.Join(k.dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(k.dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(k.dir, "benchmark.sh"), []byte("#!/bin/sh\ntest -d \"$1\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(k.dir, "benchmark.sh"), []byte("#!/bin/sh\ntest -d \"$1\"\n"), 0o755))
 	return k
 }
 

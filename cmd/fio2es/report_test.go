@@ -51,9 +51,7 @@ func TestReportNumbers(t *testing.T) {
 				Rows [][]any `json:"rows"`
 			} `json:"panels"`
 		}
-		if err := json.Unmarshal([]byte(readOut.FindStringSubmatch(page)[1]), &data); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(readOut.FindStringSubmatch(page)[1]), &data))
 		drawn := map[string][]string{}
 		for _, p := range data.Panels {
 			for _, row := range p.Rows {

@@ -25,9 +25,7 @@ type securityRequest struct {
 func documented(t *testing.T, prefix string) map[string]securityRequest {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "elasticsearch.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	found := map[string]securityRequest{}
 	for _, block := range strings.Split(string(text), "```console\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
@@ -128,9 +126,7 @@ func TestRolesInCluster(t *testing.T) {
 		t.Skip("the environment has no credentials for the cluster: it has no security, or no user may make API keys")
 	}
 	client, err := es.New(real.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer client.Close()
 	a, prefix := admin{t, client, real}, prefixes[0]
 	keys := a.keys(prefix)

@@ -83,18 +83,12 @@ func serveBy(t *testing.T, cfg config.Config, listen string) (address string, st
 func browse(t *testing.T, address string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return answer.StatusCode, string(text)
 }
 
@@ -174,9 +168,7 @@ func TestServeLinks(t *testing.T) {
 	t.Parallel()
 	address, _ := startServe(t, filled(t), "127.0.0.1:0")
 	start, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	link := regexp.MustCompile(`<a href="([^"]*)"`)
 	seen, next := map[string]bool{}, []*url.URL{start}
 	for len(next) > 0 {
@@ -192,9 +184,7 @@ func TestServeLinks(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(page, -1) {
 			to, err := at.Parse(strings.ReplaceAll(m[1], "&amp;", "&"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			next = append(next, to)
 		}
 	}
@@ -208,18 +198,14 @@ func TestServeNothing(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "history.db")
 	store, err := sqlite.Open(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer store.Close()
 	for id, levels := range map[string][]mapping.Level{"aa": {mapping.Cluster}, "bb": {mapping.Job}} {
 		run := &mapping.Run{Run: mapping.RunInfo{ID: id, Name: "run " + id, Ingest: "1", Start: time.Unix(1e9, 0), End: time.Unix(1e9+1, 0)}, Levels: levels}
 		if id == "bb" {
 			run.Documents.Job = 2
 		}
-		if err := store.Finish(t.Context(), run); err != nil {
-			t.Fatal(err)
-		}
+		check(t, store.Finish(t.Context(), run))
 	}
 	address, _ := startServe(t, file, "127.0.0.1:0")
 	for path, want := range map[string]string{
@@ -289,9 +275,7 @@ func TestServeCluster(t *testing.T) {
 	t.Setenv("FIO2ES_ELASTICSEARCH_ADDRESSES", real.Address)
 	t.Setenv("FIO2ES_PREFIX", prefixes[0])
 	cfg, err := config.Load("", pflag.NewFlagSet("serve", pflag.ContinueOnError))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	address, _ := serveBy(t, cfg, "127.0.0.1:0")
 	for path, args := range map[string][]string{
 		"runs/latest": {"latest"}, "runs/47e1": {"47e1"}, "compare?run=e87ec34a&run=5be8a100": {"e87ec34a", "5be8a100"},

@@ -15,9 +15,7 @@ func TestShellBlocks(t *testing.T) {
 		t.Skip("no fio that is not real, on this system")
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	serve := regexp.MustCompile(`(?m)^fio2es serve\n`) // without serve, which does not end
 	for _, page := range []string{"README.md", "docs/quickstart.md"} {
 		k := &kitchen{T: t, dir: t.TempDir()}

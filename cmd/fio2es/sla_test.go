@@ -125,15 +125,11 @@ func TestParseRules(t *testing.T) {
 func TestSLADocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "numbers.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	_, block, _ := strings.Cut(string(text), "```yaml\n# fio2es.yaml\nsla:\n")
 	block, _, _ = strings.Cut(block, "```")
 	settings := filepath.Join(t.TempDir(), "fio2es.yaml")
-	if err := os.WriteFile(settings, []byte("sla:\n"+block), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(settings, []byte("sla:\n"+block), 0o600))
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"--config", settings, "sla", "--format", "csv", filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")}, nil, &out, &errs)
 	// writes have only one rule of their own

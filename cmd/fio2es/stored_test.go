@@ -34,17 +34,11 @@ func historyOf(t *testing.T, runs []*mapping.Run, windows ...*mapping.Interval) 
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "h.db")
 	store, err := sqlite.Open(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer store.Close()
-	if err := store.Put(t.Context(), windows); err != nil {
-		t.Fatal(err)
-	}
+	check(t, store.Put(t.Context(), windows))
 	for _, r := range runs {
-		if err := store.Finish(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		check(t, store.Finish(t.Context(), r))
 	}
 	return file
 }
@@ -106,9 +100,7 @@ func TestNoWindows(t *testing.T) {
 	_, errs = on(0, "report", "latest", "-o", page)
 	expect(t, "report", errs, why)
 	html, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	expect(t, "report", string(html), `<p class="note">no histogram log: run fio with`, "90.5µs<small>fio&#39;s own</small>")
 }
 

@@ -21,9 +21,7 @@ func nights(t *testing.T, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "nights.db")
 	store, err := sqlite.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	for night := range n {
 		for i, mode := range []string{"randread", "randwrite"} {
@@ -52,14 +50,10 @@ func nights(t *testing.T, n int) (path string) {
 			} else {
 				run.Write = totals
 			}
-			if err := store.Finish(t.Context(), run); err != nil {
-				t.Fatal(err)
-			}
+			check(t, store.Finish(t.Context(), run))
 		}
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, store.Close())
 	return path
 }
 
@@ -106,25 +100,19 @@ func TestTrendLeavesOut(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	path := nights(t, 3)
 	store, err := sqlite.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for id, change := range map[string]func(*mapping.Run){
 		"00000001": func(run *mapping.Run) { run.Run.Complete = false },
 		"00000002": func(run *mapping.Run) { run.All, run.Write = nil, nil },
 		"00001ef0": func(run *mapping.Run) { run.Run.Complete = false },
 	} {
 		run, err := store.Run(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if change(run); store.Finish(t.Context(), run) != nil {
 			t.Fatal(id)
 		}
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, store.Close())
 	var out, errs strings.Builder
 	code := run(t.Context(), []string{"trend", "--history", path, "--metrics", "p99"}, strings.NewReader(""), &out, &errs)
 	if want := "2 numbers of 2 workloads in 3 runs: 0 changes; left out: 2 incomplete, 1 without requests\n"; code != 0 || out.String() != want {

@@ -15,9 +15,7 @@ import (
 func TestUndecided(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	store, err := sqlite.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for id, latency := range map[string]time.Duration{"5a5a0000": 20 * time.Second, "0b0b0000": time.Millisecond} {
 		h := hist.New(hist.Fio3(0))
 		h.AddLatency(int64(latency), 100)
@@ -26,13 +24,9 @@ func TestUndecided(t *testing.T) {
 			Run: mapping.RunInfo{ID: id, Ingest: "1", Name: id, Start: start, End: start.Add(time.Minute), Complete: true},
 			All: &mapping.Totals{Requests: 100, Latency: mapping.NewLatency(h, nil)},
 		}
-		if err := store.Finish(t.Context(), run); err != nil {
-			t.Fatal(err)
-		}
+		check(t, store.Finish(t.Context(), run))
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, store.Close())
 	for _, args := range [][]string{
 		{"runs", "--where", "p99 < 30s", "--format", "csv"}, {"runs", "p99 < 30s", "--format", "csv"},
 		{"label", "--where", "p99 < 30s", "x=y"}, {"rm", "--dry-run", "--where", "not p99 > 30s"}, {"trend", "--where", "p99 < 30s", "--all"},

@@ -15,9 +15,7 @@ func BenchmarkList(b *testing.B) {
 		for key := range 80 {
 			run.Config[fmt.Sprintf("cluster.setting_%d", key)] = fmt.Sprint("value ", key)
 		}
-		if err := store.Finish(b.Context(), run); err != nil {
-			b.Fatal(err)
-		}
+		must(b, store.Finish(b.Context(), run))
 	}
 	p := serve(store)
 	for _, path := range []string{"/", "/?text=run00042", "/?sort=p99", "/?page=100"} {

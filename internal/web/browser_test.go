@@ -164,7 +164,7 @@ func finish(t *testing.T, store history.Store, run *mapping.Run, windows int) {
 	must(t, store.Finish(t.Context(), run))
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -43,14 +43,10 @@ func runOf(i int, name string, us float64) *mapping.Run {
 func historyOf(t testing.TB, runs ...*mapping.Run) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	for _, run := range runs {
-		if err := store.Finish(t.Context(), run); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Finish(t.Context(), run))
 	}
 	return store
 }

@@ -29,9 +29,7 @@ func FuzzQuery(f *testing.F) {
 		}
 		for _, want := range []listQuery{q, q.Turn(1), q.Sorted(where.Orders()[2])} {
 			u, err := url.Parse(want.Address())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, err := parseQuery(u.Query()); err != nil && want.Page <= 1e6 || err == nil && got != want {
 				t.Errorf("%s: %+v, %v, want %+v", want.Address(), got, err, want)
 			}

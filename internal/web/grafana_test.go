@@ -67,15 +67,11 @@ func TestGrafana(t *testing.T) {
 	golden.File(t, filepath.Join(made, "night1.txt"), pages[0])
 	golden.File(t, filepath.Join(made, "night2.txt"), pages[1])
 	table, err := json.MarshalIndent([]tableRow{rowOf(latest[0]), rowOf(latest[1])}, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	golden.File(t, filepath.Join(made, "table.json"), string(table)+"\n")
 
 	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "grafana", "fio2es.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !json.Valid(text) {
 		t.Error("the dashboard is no JSON")
 	}

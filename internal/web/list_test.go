@@ -207,9 +207,7 @@ func TestListTag(t *testing.T) {
 	if w := p.get(t, "/", "If-None-Match", tag); tag == "" || w.Code != http.StatusNotModified || w.Body.Len() > 0 {
 		t.Errorf("%s: %d, %d bytes", tag, w.Code, w.Body.Len())
 	}
-	if err := store.Finish(t.Context(), runOf(1, "b", 50)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Finish(t.Context(), runOf(1, "b", 50)))
 	if w := p.get(t, "/", "If-None-Match", tag); w.Code != http.StatusOK {
 		t.Errorf("with one more run: %d", w.Code)
 	}
@@ -283,9 +281,7 @@ func TestAddress(t *testing.T) {
 				for _, lowest := range []bool{false, true} {
 					q := listQuery{Text: text, Where: "bs=4k", Columns: "p99,mode", By: where.Orders()[i], Lowest: lowest, Page: page}
 					u, err := url.Parse(q.Address())
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					if got, err := parseQuery(u.Query()); err != nil || got != q {
 						t.Errorf("%s: %+v, %v, want %+v", q.Address(), got, err, q)
 					}

@@ -118,9 +118,7 @@ func TestTag(t *testing.T) {
 	}
 	changed := runOf(0, "a", 200)
 	changed.Run.Ingest = "another"
-	if err := store.Finish(t.Context(), changed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Finish(t.Context(), changed))
 	if w := p.get(t, path, "If-None-Match", tag); w.Code != http.StatusOK || w.Header().Get("ETag") == tag {
 		t.Errorf("changed: %d", w.Code)
 	}

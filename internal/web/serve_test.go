@@ -123,9 +123,7 @@ func TestSlowClient(t *testing.T) {
 // TestBrokenListener: an error of the listener is returned.
 func TestBrokenListener(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l.Close()
 	if err := Serve(t.Context(), l, http.NotFoundHandler(), slog.New(slog.DiscardHandler)); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)

@@ -31,9 +31,7 @@ func TestAnnotateBetween(t *testing.T) {
 			return false
 		}
 		docs, run := historytest.Intervals("a", ingest, 10), historytest.NewRun("a", ingest)
-		if err := errors.Join(store.Put(t.Context(), docs), store.Finish(t.Context(), run)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(store.Put(t.Context(), docs), store.Finish(t.Context(), run)))
 		if ingest == "1" { // the first version replaces no document
 			continue
 		}

@@ -167,8 +167,6 @@ func BenchmarkReadBulk(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := elastic.ReadBulk(text.Bytes(), ids, make([]es.Error, len(ids))); err != nil {
-			b.Fatal(err)
-		}
+		must(b, elastic.ReadBulk(text.Bytes(), ids, make([]es.Error, len(ids))))
 	}
 }

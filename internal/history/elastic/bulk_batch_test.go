@@ -54,9 +54,7 @@ func TestManyEnds(t *testing.T) {
 			w.put(mine...)
 			docs = append(docs, mine...)
 		}
-		if err := errors.Join(finishAll(w.t.Context(), w.Store, runs...)...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(finishAll(w.t.Context(), w.Store, runs...)...))
 		w.hasExactly(docs)
 		if got := len(w.server.Documents("fio-runs")); got != n {
 			t.Errorf("%d runs", got)
@@ -82,9 +80,7 @@ func TestOneEndFails(t *testing.T) {
 			w.put(historytest.Intervals(name, "new", 4)...)
 			runs = append(runs, historytest.NewRun(name, "new"))
 		}
-		if err := w.Flush(w.t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Flush(w.t.Context()))
 		if err := w.stores("refused", "new", refused); !errors.Is(err, history.ErrRejected) {
 			t.Error(err)
 		}
@@ -116,13 +112,9 @@ func TestIngested(t *testing.T) {
 		finish := func(at int, jobs int, want int) {
 			t.Helper()
 			run.Ingested, run.Fio.Jobs = historytest.Start.Add(time.Duration(at)*time.Hour), jobs
-			if err := w.Finish(w.t.Context(), run); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Finish(w.t.Context(), run))
 			var got mapping.Run
-			if err := json.Unmarshal(w.server.Documents("fio-runs")[run.ID()], &got); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(w.server.Documents("fio-runs")[run.ID()], &got))
 			if !got.Ingested.Equal(historytest.Start.Add(time.Duration(want) * time.Hour)) {
 				t.Errorf("stored first at %v", got.Ingested)
 			}
@@ -214,9 +206,7 @@ func interrupted(t *testing.T, last int64) (done bool) {
 		return errors.Join(s.Flush(t.Context()), errors.Join(finishAll(t.Context(), s, runs...)...))
 	}
 	m.left.Store(1 << 40)
-	if err := errors.Join(ingest("old", documents, names[:2]...), ingest("other", documents, "a")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(ingest("old", documents, names[:2]...), ingest("other", documents, "a")))
 	m.left.Store(last)
 	done = ingest("new", documents-2, names...) == nil
 	m.left.Store(1 << 40)
@@ -226,9 +216,7 @@ func interrupted(t *testing.T, last int64) (done bool) {
 		if err := errors.Join(fault, shownOnce(t, client, names)); err != nil {
 			t.Errorf("%d requests, %s: %v", last, when, err)
 		}
-		if err := client.Refresh(t.Context(), "fio-*"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.Refresh(t.Context(), "fio-*"))
 	}
 	if err := ingest("new", documents-2, names...); err != nil {
 		t.Errorf("again after %d requests: %v", last, err)

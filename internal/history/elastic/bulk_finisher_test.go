@@ -21,15 +21,11 @@ func TestVerify(t *testing.T) {
 		w.put(docs...)
 		w.finish("a", "1")
 		w.put(historytest.Intervals("a", "2", 3)...)
-		if err := w.Flush(w.t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Flush(w.t.Context()))
 		vanish := map[string]any{"bool": map[string]any{"filter": []any{
 			map[string]any{"term": map[string]any{"run.ingest": "2"}}, map[string]any{"term": map[string]any{"interval.elapsed_ms": 1000}},
 		}}}
-		if err := w.client.Refresh(w.t.Context(), "fio-*"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.client.Refresh(w.t.Context(), "fio-*"))
 		if d, err := w.client.DeleteAll(w.t.Context(), vanish, "fio-*"); err != nil || d != 1 {
 			t.Fatalf("%d, %v", d, err)
 		}

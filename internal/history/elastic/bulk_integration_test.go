@@ -24,9 +24,7 @@ func TestRealElasticsearch(t *testing.T) {
 	client := newClient(t, config)
 	defer client.Close()
 	info, err := client.Check(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Logf("version %s", info.Version)
 	prefix := fmt.Sprintf("fio2es-test-%x", time.Now().UnixNano())
 	do := func(method string, body any, path ...string) {
@@ -79,13 +77,9 @@ func TestRealElasticsearch(t *testing.T) {
 	var docs []*mapping.Interval
 	for i, version := range []string{"1", "2", "2"} {
 		docs = historytest.Intervals("a", version, 2500)
-		if err := errors.Join(s.Put(t.Context(), docs), s.Flush(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(s.Put(t.Context(), docs), s.Flush(t.Context())))
 		pending([]int64{0, 2500, 0}[i])
-		if err := s.Finish(t.Context(), historytest.NewRun("a", version)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Finish(t.Context(), historytest.NewRun("a", version)))
 		pending(0)
 	}
 	for _, d := range []*mapping.Interval{docs[0], docs[2499]} {

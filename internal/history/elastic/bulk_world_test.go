@@ -52,9 +52,7 @@ func inBubbleOf(t *testing.T, c es.Config, test func(w *world)) {
 func newClient(t testing.TB, c es.Config) *es.Client {
 	t.Helper()
 	client, err := es.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return client
 }
 

@@ -23,9 +23,7 @@ func TestCheckPending(t *testing.T) {
 	err := errors.Join(
 		s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "2")), s.Put(t.Context(), historytest.Intervals("a", "1", 4)),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var body strings.Builder
 	for _, d := range docs[:3] {
 		d.Run.Pending = true
@@ -62,9 +60,7 @@ func TestCheckByHand(t *testing.T) {
 	s := flushed{f.store("fio")}
 	err := errors.Join(s.Put(t.Context(), historytest.Intervals("a", "1", 10)), s.Put(t.Context(), historytest.Intervals("b", "1", 10)),
 		s.Finish(t.Context(), historytest.NewRun("a", "1")), s.Finish(t.Context(), historytest.NewRun("b", "1")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run := historytest.NewRun("a", "1")
 	run.Run.Labels, run.CBT.Mode = map[string]string{"release": "by hand"}, "trim"
 	for _, c := range [][2]string{{"/_bulk", fmt.Sprintf("{\"index\":{\"_index\":\"fio-runs\",\"_id\":%q}}\n%s\n", run.ID(), run.AppendJSON(nil))}, {"/fio-runs/_refresh", ""}} {
@@ -92,9 +88,7 @@ func TestCheckDamagedInElasticsearch(t *testing.T) {
 	f := newFake(t)
 	s := flushed{f.store("fio")}
 	docs := historytest.Intervals("a", "1", 10)
-	if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "1"))))
 	var body strings.Builder
 	for _, d := range docs[3:5] {
 		text := strings.Replace(string(d.AppendJSON(nil)), `"completed":`, `"completed":"many","was":`, 1)
@@ -108,18 +102,14 @@ func TestCheckDamagedInElasticsearch(t *testing.T) {
 	}
 	found := func() (got []string) {
 		_, err := history.Check(t.Context(), s, false, func(f history.Finding) { got = append(got, f.Problem+": "+f.Remedy) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return got
 	}
 	if got := found(); len(got) != 1 || !strings.Contains(got[0], "cannot be read: ingest suite:results/a again with --force") {
 		t.Errorf("%q", got)
 	}
 	s = flushed{f.store("fio")} // another ingest
-	if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "1"))))
 	if got := found(); len(got) > 0 {
 		t.Errorf("after the run was stored again: %q", got)
 	}

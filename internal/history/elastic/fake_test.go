@@ -22,9 +22,7 @@ func newFake(t *testing.T) *fake {
 	address, stop := server.Start()
 	t.Cleanup(stop)
 	base, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &fake{&direct{base: base, client: &http.Client{Transport: new(http.Transport)}}, server}
 }
 

@@ -35,9 +35,7 @@ func filled(t *testing.T, pageBytes int, docs []*mapping.Interval) (*elastic.Sto
 func (f *fake) filled(t *testing.T, pageBytes int, docs []*mapping.Interval) *elastic.Store {
 	t.Helper()
 	e := f.open(t).Hurry(pageBytes)
-	if err := errors.Join(e.Put(t.Context(), docs), e.Finish(t.Context(), historytest.NewRun("a", docs[0].Run.Ingest))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(e.Put(t.Context(), docs), e.Finish(t.Context(), historytest.NewRun("a", docs[0].Run.Ingest))))
 	return e
 }
 
@@ -238,9 +236,7 @@ func TestElasticWithoutIndices(t *testing.T) {
 		}
 	}
 	docs := historytest.Intervals("a", "1", 3)
-	if err := e.Put(t.Context(), docs); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Put(t.Context(), docs))
 	if err := e.Delete(t.Context(), docs[0].Run.ID); err != nil { // delete an ingest that was not finished
 		t.Error(err)
 	}
@@ -332,9 +328,7 @@ func TestElasticInterrupted(t *testing.T) {
 	} {
 		for last, done := 0, false; !done; last++ {
 			e, f := filled(t, 10_000, first)
-			if err := errors.Join(e.Put(t.Context(), second), e.Flush(t.Context())); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(e.Put(t.Context(), second), e.Flush(t.Context())))
 			ctx, cancel := context.WithCancel(t.Context())
 			var n atomic.Int32
 			var isOver atomic.Bool // afterwards, because a cancelled request may reach the server late
@@ -493,9 +487,7 @@ func TestElasticLarge(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%.2000s", err, diff)
 	}
 	docs[0].Run.Labels["note"] = strings.Repeat("x", 3<<20)
-	if err := errors.Join(e.Put(t.Context(), docs), e.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(e.Put(t.Context(), docs), e.Finish(t.Context(), historytest.NewRun("a", "1"))))
 	before := f.Requests("_search")
 	_, err = readAll(t.Context(), e)
 	if n := f.Requests("_search") - before; err == nil || !strings.Contains(err.Error(), "answer is too long") || n > 20 {
@@ -519,9 +511,7 @@ func newRecorded(t testing.TB) *recorded {
 	}))
 	t.Cleanup(server.Close)
 	client, err := es.New(es.Config{Addresses: []string{server.URL}, GiveUpAfter: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Client = client
 	return r
 }
@@ -539,16 +529,12 @@ func TestElasticRecorded(t *testing.T) {
 		"method-not-allowed":         "status 405 method not allowed: Incorrect HTTP method for uri",
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", "elasticsearch-8.6.1", name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var r struct {
 			Status   int
 			Response json.RawMessage
 		}
-		if err := json.Unmarshal(text, &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(text, &r))
 		server := newRecorded(t)
 		server.status, server.body = r.Status, string(r.Response)
 		e := elastic.New(server.Client, "fio").Hurry(1)

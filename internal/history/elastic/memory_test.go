@@ -53,9 +53,7 @@ func TestElasticEndlessAnswers(t *testing.T) {
 			}))
 			defer s.Close()
 			base, err := url.Parse(s.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			e := (&direct{base: base, client: s.Client()}).store("lab").Answers(int64(memtest.Scale(4<<20, 16<<20)))
 			var failed error
 			used := memtest.Measure(t, func() {

@@ -25,18 +25,14 @@ func realServer(t testing.TB, shards int) (*direct, string) {
 	t.Helper()
 	real := estest.NewReal(t)
 	base, err := url.Parse(real.Address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if real.Secured {
 		base.User = url.UserPassword(real.Config.Username, string(real.Config.Password))
 	}
 	server := &direct{base: base, client: real.HTTP, real: real.Config}
 	prefix := fmt.Sprintf("fio2es-history-%x", time.Now().UnixNano())
 	objects, err := templates.All(templates.Options{Prefix: prefix, Shards: shards})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	folders := map[templates.Kind]string{
 		templates.Policy: "/_ilm/policy/", templates.Component: "/_component_template/", templates.Index: "/_index_template/",
 	}
@@ -61,13 +57,9 @@ func realServer(t testing.TB, shards int) (*direct, string) {
 func dropIndices(ctx context.Context, t testing.TB, server *direct, prefix string) {
 	t.Helper()
 	text, err := server.call(ctx, http.MethodGet, "/_cat/indices/"+prefix+"-*?format=json&h=index", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var indices []struct{ Index string }
-	if err := json.Unmarshal(text, &indices); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &indices))
 	for _, i := range indices {
 		if !strings.HasPrefix(i.Index, prefix+"-") {
 			t.Fatalf("pattern found %s", i.Index)
@@ -111,22 +103,16 @@ func BenchmarkElasticIntervals(b *testing.B) {
 		d.DocCount = d.Latency.Bins.Total()
 	}
 	for some := range slices.Chunk(docs, 500) {
-		if err := e.Put(b.Context(), some); err != nil {
-			b.Fatal(err)
-		}
+		must(b, e.Put(b.Context(), some))
 	}
-	if err := e.Finish(b.Context(), historytest.NewRun("a", "1")); err != nil {
-		b.Fatal(err)
-	}
+	must(b, e.Finish(b.Context(), historytest.NewRun("a", "1")))
 	for _, ahead := range []int{0, 1, 2, 3, 4} {
 		b.Run(fmt.Sprintf("ahead=%d", ahead), func(b *testing.B) {
 			e.Ahead(ahead)
 			n := 0
 			for b.Loop() {
 				for _, err := range e.Intervals(b.Context(), history.Selection{}) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					must(b, err)
 					n++
 				}
 			}

@@ -70,9 +70,7 @@ func TestElasticIsSQLite(t *testing.T) {
 func isSQLite(t *testing.T, e history.Store, n int) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	for i, name := range []string{"a", "b", "c"} {
 		docs := historytest.Intervals(name, "1", n)
@@ -85,13 +83,9 @@ func isSQLite(t *testing.T, e history.Store, n int) {
 		}
 		for _, store := range []history.Store{e, s} {
 			for some := range slices.Chunk(docs, 1000) {
-				if err := store.Put(t.Context(), some); err != nil {
-					t.Fatal(err)
-				}
+				must(t, store.Put(t.Context(), some))
 			}
-			if err := store.Finish(t.Context(), run); err != nil {
-				t.Fatal(err)
-			}
+			must(t, store.Finish(t.Context(), run))
 		}
 	}
 	for _, sel := range []history.Selection{
@@ -111,9 +105,7 @@ func encoded(t *testing.T, docs iter.Seq2[*mapping.Interval, error]) []string {
 	t.Helper()
 	var out []string
 	for d, err := range docs {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, string(d.AppendJSON(nil)))
 	}
 	return out

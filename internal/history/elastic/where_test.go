@@ -188,7 +188,7 @@ func finish(t *testing.T, s history.Store, run *mapping.Run) {
 	must(t, s.Finish(t.Context(), run))
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
