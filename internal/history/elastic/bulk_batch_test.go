@@ -92,7 +92,7 @@ func TestOneEndFails(t *testing.T) {
 			t.Fatalf("%d, %v", d, err)
 		}
 		errs := finishAll(w.t.Context(), w.Store, runs...)
-		for i, want := range []error{nil, elastic.ErrVerify, history.ErrRejected} {
+		for i, want := range []error{nil, history.ErrReplaced, history.ErrRejected} {
 			if !errors.Is(errs[i], want) {
 				t.Errorf("%s: %v", names[i], errs[i])
 			}

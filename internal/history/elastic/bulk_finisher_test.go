@@ -9,7 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
-	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -29,7 +29,7 @@ func TestVerify(t *testing.T) {
 		if d, err := w.client.DeleteAll(w.t.Context(), vanish, "fio-*"); err != nil || d != 1 {
 			t.Fatalf("%d, %v", d, err)
 		}
-		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "2")); !errors.Is(err, elastic.ErrVerify) {
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "2")); !errors.Is(err, history.ErrReplaced) {
 			t.Errorf("finish: %v", err)
 		}
 		if n := len(w.server.Documents(docs[0].Index("fio"))); n != 5+2 {

@@ -17,9 +17,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// ErrVerify means that the cluster lacks documents that it acknowledged.
-var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
-
 // Finish implements [history.Store]. It waits until each document of this version is stored, and then makes the version
 // current. It fails with [history.ErrRejected] if the cluster rejects one. Nothing of another version is deleted before all
 // of this version is stored. After a failure, a second call continues. It may be called again and again while a followed run grows.
@@ -152,7 +149,7 @@ func (e *Store) compare(of history.Version, s *versionState, have history.Counts
 	if got == want {
 		return nil
 	}
-	return fmt.Errorf("%w: %w: indexed %d, but there are %d", history.ErrReplaced, ErrVerify, want, got)
+	return fmt.Errorf("%w: the cluster lacks documents that it acknowledged: indexed %d, but there are %d", history.ErrReplaced, want, got)
 }
 
 // change replaces a run document. edit gets the stored one, or the error of reading it, and returns the new one, or nil

@@ -156,7 +156,7 @@ func each(ctx context.Context, from interface {
 
 // list returns a JSON array, so that one parameter can have any number of values.
 func list[T string | int](values []T) string {
-	b, _ := json.Marshal(values) // cannot fail
+	b, _ := json.Marshal(append([]T{}, values...)) // cannot fail; an empty array, not null
 	return string(b)
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -31,7 +30,8 @@ const (
 
 	deleteRun = `DELETE FROM runs WHERE id = ?`
 
-	insertFile  = `INSERT INTO files (hash, run, report) VALUES (?, ?, ?)`
+	insertFiles = `INSERT INTO files (hash, run, report)
+		SELECT value, ?, value IN (SELECT value FROM json_each(?)) FROM json_each(?)`
 	deleteFiles = `DELETE FROM files WHERE run = ?`
 )
 
@@ -219,10 +219,8 @@ func (s *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO removed (run, doc) VALUES (?, ?)`, r.ID, pack(r.AppendJSON)); err != nil {
 			return fmt.Errorf("insert removed run: %w", err)
 		}
-		for _, hash := range r.Source.Hashes() {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO removed_files (hash, run) VALUES (?, ?)`, hash, r.ID); err != nil {
-				return fmt.Errorf("insert hashes of removed files: %w", err)
-			}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO removed_files (hash, run) SELECT value, ? FROM json_each(?)`, r.ID, list(r.Source.Hashes())); err != nil {
+			return fmt.Errorf("insert hashes of removed files: %w", err)
 		}
 		return nil
 	}))
@@ -247,17 +245,12 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 	if _, err := tx.ExecContext(ctx, deleteFiles, id); err != nil {
 		return fmt.Errorf("delete hashes of files: %w", err)
 	}
-	insert, err := tx.PrepareContext(ctx, insertFile)
-	if err != nil {
-		return fmt.Errorf("insert hashes of files: %w", err)
+	var reports []string
+	for _, f := range src.Reports() {
+		reports = append(reports, f.Hash)
 	}
-	defer insert.Close()
-	reports := src.Reports()
-	for _, hash := range src.Hashes() {
-		isReport := slices.ContainsFunc(reports, func(f mapping.SourceFile) bool { return f.Hash == hash })
-		if _, err := insert.ExecContext(ctx, hash, id, isReport); err != nil {
-			return fmt.Errorf("insert hashes of files: %w", err)
-		}
+	if _, err := tx.ExecContext(ctx, insertFiles, id, list(reports), list(src.Hashes())); err != nil {
+		return fmt.Errorf("insert hashes of files: %w", err)
 	}
 	return nil
 }
