@@ -488,7 +488,16 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 		}
 	}
 	one := combine(entries)
-	one.Size = len(jobs) // one log has all jobs
+	one.Size = len(jobs) // one log has all jobs; but fio --client may lose parts
+	if one.Out.Client && jobs[0].First <= EpochTimes {
+		interval, written := jobs[0].Log.Rows.measure(2), 0
+		for _, e := range one.Parts() {
+			if interval > 0 && e.Ran >= 2*interval+interval/4 { // fio has surely written a row
+				written += e.Size
+			}
+		}
+		one.Size = max(one.Size, written)
+	}
 	if one.Several = !isOneStage(entries); one.Several {
 		one.Ran = 0 // the log lasts longer than each of its stages
 	}

@@ -378,3 +378,21 @@ func TestRanOfGroup(t *testing.T) {
 		t.Errorf("%d jobs ran for %d ms, want 3 and 4005", e.Size, e.Ran)
 	}
 }
+
+// TestLostParts: fio --client may lose parts of a log of all jobs. A job that ran for several intervals has rows.
+func TestLostParts(t *testing.T) {
+	for _, c := range []struct {
+		isClient bool
+		ran      int64
+		want     int
+	}{{true, 5000, 2}, {true, 3000, 1}, {false, 5000, 1}} {
+		out, entries := outputOf(6, section{ran: c.ran, log: -1}, section{ran: c.ran, log: -1})
+		out.Client = c.isClient
+		rows := FirstRows{{Time: 2002, Layout: hist.Fio3(0)}, {Time: 4001, Layout: hist.Fio3(0)}}
+		j := &Job{Log: &Log{Log: cbt.Log{File: &source.File{Path: "x_clat_hist.log"}}, Parts: &Sums{}, Rows: rows}, Head: Head{HasRows: true, First: 2002}}
+		p := &planner{Plan: &Plan{}, ev: &Evidence{}, problems: &Remarks{}}
+		if got := p.segments(entries, []*Job{j}); len(got) != 1 || got[0].Size != c.want {
+			t.Errorf("client %v, %d ms: %d entries of %d jobs, want %d", c.isClient, c.ran, len(got), got[0].Size, c.want)
+		}
+	}
+}
