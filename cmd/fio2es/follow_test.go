@@ -72,6 +72,27 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestStagesWhileTheyGrow: however few reports of fio were there when its stages were first stored, and however far off the
+// starts were that these show, the history has each stage once at the end.
+func TestStagesWhileTheyGrow(t *testing.T) {
+	t.Parallel()
+	// Of a fio with status-interval=1 whose first requests hung: the first report is of 28 requests, and the second stage began 6 s later.
+	reports := bytes.SplitAfter(unzipped(t, filepath.Join("testdata", "growing.json.gz")), []byte("\n}\n"))
+	for first := range len(reports) - 1 {
+		settings, file := ownHistory(t), filepath.Join(t.TempDir(), "out.json")
+		for _, few := range []int{first + 1, len(reports)} {
+			check(t, os.WriteFile(file, bytes.Join(reports[:few], nil), 0o600))
+			var errs bytes.Buffer
+			if code := run(t.Context(), []string{"--config", settings, "ingest", file}, nil, io.Discard, &errs); code != 0 && code != exitLeftOut {
+				t.Fatal(&errs)
+			}
+		}
+		if runs := callWith(t, settings, "runs", "--format", "csv", "--columns", "run,stage,requests"); strings.Count(runs, "\n") != 3 {
+			t.Errorf("of %d reports, then all:\n%s", first+1, runs)
+		}
+	}
+}
+
 // withoutRuns returns lines of windows without totals and without the name of the run, which logs given by name do
 // not have.
 func withoutRuns(text string) string {

@@ -34,8 +34,8 @@ type removedError struct{ runs []*mapping.Removed }
 func (removedError) Error() string { return ErrRemoved.Error() }
 func (removedError) Unwrap() error { return ErrRemoved }
 
-// How far apart two starts of one run may be if it was read twice. While a run is live, its start is not known as
-// well as after its end.
+// How far apart two starts of one run may be if it was read twice, besides the error that the earlier one states. While a
+// run is live, its start is not known as well as after its end.
 const (
 	liveStart = time.Minute
 	sameStart = time.Second
@@ -59,8 +59,8 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 			if err != nil {
 				return Found{}, err
 			}
-			apart := run.Run.Start.Sub(e.Run.Start).Abs()
-			if (apart < sameStart || run.Run.Live() && apart < liveStart) && e.HasGrownFrom(&run.Source) &&
+			apart, known := run.Run.Start.Sub(e.Run.Start).Abs(), time.Duration(run.Clock.ErrorMS)*time.Millisecond
+			if (apart < sameStart+known || run.Run.Live() && apart < liveStart) && e.HasGrownFrom(&run.Source) &&
 				!mapping.PartsOfOne(&run.Source, &e.Source) &&
 				!slices.ContainsFunc(all, func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }) {
 				all = append(all, run.WithFiles())
