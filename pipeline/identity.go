@@ -41,6 +41,9 @@ type Execution struct {
 	// Grows means that a report has several parts, which fio writes one after another. So an earlier ingest may have
 	// read the file before it was complete.
 	Grows bool
+	// Appended means that a report comes after those of other runs in the same file (>>). So an earlier ingest may have been of
+	// these.
+	Appended bool
 
 	// Taken is what users said about removed runs that are this run, in the order of their ids. [Known] sets it, so that the
 	// run is stored with it, and an interruption loses nothing.
@@ -150,7 +153,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 			role = mapping.RoleReport
 		}
 		byFile[o.File] = part{o.File, role, o.Host, o.Volume, 0}
-		e.Grows = e.Grows || len(o.Times) > 1
+		e.Grows, e.Appended = e.Grows || len(o.Times) > 1, e.Appended || o.Skip > 0
 		if !slices.Contains(e.reports, o.File) {
 			e.reports = append(e.reports, o.File)
 		}

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -90,6 +92,39 @@ func TestStagesWhileTheyGrow(t *testing.T) {
 		if runs := callWith(t, settings, "runs", "--format", "csv", "--columns", "run,stage,requests"); strings.Count(runs, "\n") != 3 {
 			t.Errorf("of %d reports, then all:\n%s", first+1, runs)
 		}
+	}
+}
+
+// TestAppendedWhileTheyGrow: a run whose reports come after those of another one in the same file does not replace that.
+func TestAppendedWhileTheyGrow(t *testing.T) {
+	t.Parallel()
+	reports, dir, settings := reportsOf(t, "status-interval"), t.TempDir(), ownHistory(t)
+	stamp := regexp.MustCompile(`"timestamp(?:_ms)?" : \d{10}`)
+	for i, few := range []int{len(reports), 4, len(reports)} { // the second run begins 15 s after the first one, and is read twice
+		report := bytes.Join(reports[:few], nil)
+		if i > 0 {
+			report = stamp.ReplaceAllFunc(report, func(text []byte) []byte {
+				seconds, err := strconv.Atoi(string(text[len(text)-10:]))
+				check(t, err)
+				return strconv.AppendInt(text[:len(text)-10], int64(seconds+15), 10)
+			})
+			report = append(bytes.Join(reports, nil), report...)
+		}
+		check(t, os.WriteFile(filepath.Join(dir, "out.json"), report, 0o600))
+		for _, name := range []string{"out_clat_hist.1.log", "out_clat_hist.2.log"} {
+			log := unzipped(t, filepath.Join("..", "..", "testdata", "corpus", "status-interval", name+".gz"))
+			if i > 0 { // fio has written another log in its place
+				log = log[:bytes.LastIndexByte(log[:len(log)-1], '\n')+1]
+			}
+			check(t, os.WriteFile(filepath.Join(dir, name), log, 0o600))
+		}
+		var errs bytes.Buffer
+		if code := run(t.Context(), []string{"--config", settings, "ingest", dir}, nil, io.Discard, &errs); code != 0 && code != exitLeftOut {
+			t.Fatal(&errs)
+		}
+	}
+	if runs := callWith(t, settings, "runs", "--format", "csv", "--columns", "run,direction,requests"); strings.Count(runs, ",read,20000") != 2 || strings.Count(runs, "\n") != 5 {
+		t.Error(runs)
 	}
 }
 

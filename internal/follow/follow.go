@@ -213,6 +213,7 @@ type watched struct {
 	tried   uint64    // listing when following the run failed
 	session *session  // nil if the run is not followed
 	ids     []string  // of its stages in the history; none before they are stored
+	again   bool      // it is no longer found, and runs that have an id of it are stored again
 	files   []string  // names of its logs and reports
 }
 
@@ -281,6 +282,18 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 		waits := func(place string) bool { return f.watched[place].stored != f.watched[place].listing }
 		if slices.ContainsFunc(others, waits) {
 			continue
+		}
+		if !w.again {
+			w.again = true
+			isOver := false // a run that others took for theirs, because files of theirs were in it
+			for _, other := range others {
+				if slices.ContainsFunc(f.watched[other].ids, func(id string) bool { return slices.Contains(w.ids, id) }) {
+					f.watched[other].stored, isOver = 0, true
+				}
+			}
+			if isOver {
+				continue // until they are stored again
+			}
 		}
 		delete(f.watched, place)
 		if len(others) == 0 || slices.ContainsFunc(others, func(place string) bool { return len(f.watched[place].ids) == 0 }) {

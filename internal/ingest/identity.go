@@ -34,11 +34,11 @@ type removedError struct{ runs []*mapping.Removed }
 func (removedError) Error() string { return ErrRemoved.Error() }
 func (removedError) Unwrap() error { return ErrRemoved }
 
-// How far apart two starts of one run may be if it was read twice, besides the error that the earlier one states. While a
-// run is live, its start is not known as well as after its end.
+// How far apart two starts of one run may be if it was read twice, and if one of them may be that of another run before it in the
+// same file.
 const (
-	liveStart = time.Minute
-	sameStart = time.Second
+	grownStart = time.Minute
+	sameStart  = time.Second
 )
 
 // Find looks a run up in a history by the contents of its files.
@@ -51,7 +51,7 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 	all := same(e, holders)
 	if e.Grows {
 		// the run may have been stored when its files were shorter
-		near := history.RunFilter{From: e.Run.Start.Add(-liveStart), To: e.Run.Start.Add(liveStart)}
+		near := history.RunFilter{From: e.Run.Start.Add(-grownStart), To: e.Run.Start.Add(grownStart)}
 		for run, err := range history.Readable(store.Runs(ctx, near), nil) {
 			if errors.Is(err, history.ErrNoIndex) {
 				break
@@ -59,8 +59,8 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 			if err != nil {
 				return Found{}, err
 			}
-			apart, known := run.Run.Start.Sub(e.Run.Start).Abs(), time.Duration(run.Clock.ErrorMS)*time.Millisecond
-			if (apart < sameStart+known || run.Run.Live() && apart < liveStart) && e.HasGrownFrom(&run.Source) &&
+			apart := run.Run.Start.Sub(e.Run.Start).Abs()
+			if (apart < sameStart || apart < grownStart && (run.Run.Live() || !e.Appended)) && e.HasGrownFrom(&run.Source) &&
 				!mapping.PartsOfOne(&run.Source, &e.Source) &&
 				!slices.ContainsFunc(all, func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }) {
 				all = append(all, run.WithFiles())
