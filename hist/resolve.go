@@ -17,7 +17,7 @@ type Evidence uint8
 const (
 	Unknown Evidence = iota // no options are known
 	Implied                 // the job's options do not name it, so it is 0; only decides between layouts that fit
-	Stated                  // an option names it: layouts of another coarseness do not fit
+	Stated                  // an option names it: layouts of another coarseness do not fit, except a coarser one of a released fio
 )
 
 // Hint is what a report of fio or the user says of a log's layout. Each part may be unknown, and all are in the zero
@@ -96,6 +96,12 @@ func Resolve(columns int, hint Hint) (Layout, error) {
 	}
 	if len(fitting) == 0 {
 		return Layout{}, fmt.Errorf("%d bins: %w", columns, ErrColumns)
+	}
+	if len(left) == 0 && hint.Evidence == Stated { // the log may have been made coarser since
+		usual := Hint{Unit: hint.Unit, Groups: hint.Groups}
+		if l, err := Resolve(columns, usual); err == nil && l.IsUsual() && l.Coarseness() > hint.Coarseness {
+			return l, nil
+		}
 	}
 	if len(left) == 0 {
 		return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: fitting, Contradicts: true}
