@@ -213,7 +213,7 @@ type watched struct {
 	tried   uint64    // listing when following the run failed
 	session *session  // nil if the run is not followed
 	ids     []string  // of its stages in the history; none before they are stored
-	again   bool      // it is no longer found, and runs that have an id of it are stored again
+	again   bool      // it is no longer found, and runs that share an id with it are stored again
 	files   []string  // names of its logs and reports
 }
 
@@ -284,15 +284,17 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 			continue
 		}
 		if !w.again {
+			// While this run had the files of another one, it may have been stored over that, under the same id. Then the other one
+			// is stored again before their ids are compared.
 			w.again = true
-			isOver := false // a run that others took for theirs, because files of theirs were in it
+			isStoredOver := false
 			for _, other := range others {
 				if slices.ContainsFunc(f.watched[other].ids, func(id string) bool { return slices.Contains(w.ids, id) }) {
-					f.watched[other].stored, isOver = 0, true
+					f.watched[other].stored, isStoredOver = 0, true
 				}
 			}
-			if isOver {
-				continue // until they are stored again
+			if isStoredOver {
+				continue
 			}
 		}
 		delete(f.watched, place)

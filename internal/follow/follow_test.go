@@ -294,8 +294,8 @@ func TestUnited(t *testing.T) {
 	}
 }
 
-// TestSeparated: a run that is over is taken for one run with the live run of another host, and stored over with it, until reports of that show
-// that it began later. Then the history has both runs, and each once.
+// TestSeparated: the run of a host, which is over, and the live one of another host are taken for one run, until the reports of the second
+// host show that it began later. Then the history has both runs, each once.
 func TestSeparated(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {
 		p.options.Idle = 30 * time.Second
