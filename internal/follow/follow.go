@@ -241,7 +241,7 @@ func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
 		w.listing, w.since, w.grows = sum, now, true
 		f.changed = now
 	}
-	w.files = namesOf(run)
+	w.files, w.again = namesOf(run), false
 	return w
 }
 
