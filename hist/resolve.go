@@ -97,13 +97,13 @@ func Resolve(columns int, hint Hint) (Layout, error) {
 	if len(fitting) == 0 {
 		return Layout{}, fmt.Errorf("%d bins: %w", columns, ErrColumns)
 	}
-	if len(left) == 0 && hint.Evidence == Stated { // the log may have been made coarser since
-		usual := Hint{Unit: hint.Unit, Groups: hint.Groups}
-		if l, err := Resolve(columns, usual); err == nil && l.IsUsual() && l.Coarseness() > hint.Coarseness {
-			return l, nil
-		}
-	}
 	if len(left) == 0 {
+		if hint.Evidence == Stated { // the log may have been made coarser since
+			l, err := Resolve(columns, Hint{Unit: hint.Unit, Groups: hint.Groups})
+			if err == nil && l.IsUsual() && l.Coarseness() > hint.Coarseness {
+				return l, nil
+			}
+		}
 		return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: fitting, Contradicts: true}
 	}
 	if hint.Evidence == Implied {

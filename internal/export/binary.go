@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -35,7 +34,6 @@ type Binary struct {
 	w      *bufio.Writer
 	series map[series]uint64 // their numbers, from 1
 	before int64             // start of the last window
-	err    error
 }
 
 // NewBinary returns a writer to w.
@@ -63,20 +61,21 @@ func (b *Binary) Add(w *window.Window, requests *hist.Histogram) error {
 		}
 		number = uint64(len(b.series) + 1)
 		b.series[of] = number
-		b.record(append([]byte{0}, text...))
+		if err := b.record(append([]byte{0}, text...)); err != nil {
+			return err
+		}
 	}
 	start := w.StartMS()
 	record := binary.AppendUvarint(nil, number)
 	record = binary.AppendVarint(record, start-b.before)
 	record = binary.AppendUvarint(record, uint64(w.EndMS()-start))
-	b.record(appendBins(record, requests))
 	b.before = start
-	return b.err
+	return b.record(appendBins(record, requests))
 }
 
-func (b *Binary) record(bytes []byte) {
+func (b *Binary) record(bytes []byte) error {
 	_, err := b.w.Write(append(binary.AppendUvarint(nil, uint64(len(bytes))), bytes...))
-	b.err = errors.Join(b.err, err)
+	return err
 }
 
 // Close writes what is buffered.
@@ -131,16 +130,20 @@ func readBinary(c *collector, in io.Reader) error {
 	var all []ofLayout
 	start := int64(0)
 	for c.line = 1; ; c.line++ { // the number of the record
-		size, err := binary.ReadUvarint(from)
-		if err == io.EOF {
+		head, err := from.Peek(binary.MaxVarintLen64 + 1)
+		if len(head) == 0 && err == io.EOF {
 			return nil
 		}
-		var record []byte
-		if err == nil && size > longestLine {
-			return c.bad(1, fmt.Sprintf("a record of %d bytes", size), "one of at most 16 MB")
+		if err != nil && err != io.EOF {
+			return err
 		}
-		if err == nil {
-			record = make([]byte, size)
+		size, n := binary.Uvarint(head)
+		if n < 0 || size > longestLine {
+			return c.bad(1, quote(head), "the length of a record, at most 16 MB")
+		}
+		record := make([]byte, size)
+		if err = io.ErrUnexpectedEOF; n > 0 {
+			from.Discard(n) // they were peeked
 			_, err = io.ReadFull(from, record)
 		}
 		if err == io.EOF || err == io.ErrUnexpectedEOF {

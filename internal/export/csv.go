@@ -71,16 +71,16 @@ func readCSV(c *collector, in io.Reader) error {
 		isOpen := false // the bin has no upper end
 		for i, text := range record {
 			name, want := header[i], ""
-			switch text, number, moment := texts[name], numbers[name], times[name]; {
-			case text != nil:
-				*text = record[i]
-			case name == "high_ns" && record[i] == "":
+			switch to, number, moment := texts[name], numbers[name], times[name]; {
+			case to != nil:
+				*to = text
+			case name == "high_ns" && text == "":
 				isOpen = true
 			case number != nil:
-				*number, err = strconv.ParseInt(record[i], 10, 64)
+				*number, err = strconv.ParseInt(text, 10, 64)
 				want = "a whole number for " + name
-			case moment != nil && record[i] != "":
-				*moment, err = time.Parse(time.RFC3339, record[i])
+			case moment != nil && text != "":
+				*moment, err = time.Parse(time.RFC3339, text)
 				want = "a time such as 2026-01-31T09:12:00Z"
 			}
 			if err != nil {

@@ -65,9 +65,9 @@
 //
 // # json+
 //
-// [NewJSONPlus] writes the sums of all windows in the form of fio's report with --output-format=json+, which
-// fio_jsonplus_clat2csv reads, and fio2es as a report alone. The time within the run is lost, and so is the width of
-// coarse bins: fio's reports have fine ones.
+// [NewJSONPlus] writes the totals of the run, or of the windows that are chosen, in the form of fio's report with
+// --output-format=json+, which fio_jsonplus_clat2csv reads, and fio2es as a report alone. The time within the run is
+// lost, and so is the width of coarse bins: fio's reports have fine ones.
 //
 // # CSV and JSON
 //
@@ -81,6 +81,6 @@
 // after its length as a varint. Varints, and the signed one, are those of encoding/binary and of protobuf (sint64). A record
 // that begins with 0 is a series, in JSON: run, archive, name, host, job, direction, level and layout as above, and the
 // start of the run, if it is known. Series are numbered from 1. Any other record is a window: the number of its series; its
-// start in milliseconds, signed, less that of the window before it in the file, and of the first one less that of its run; its
-// length in milliseconds; and for each bin with requests its index, less that of the bin before it, and the count.
+// start in milliseconds since that of its run, less the same of the window before it in the file, signed; its length in
+// milliseconds; and for each bin with requests its index, less that of the bin before it, and the count.
 package export

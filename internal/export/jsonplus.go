@@ -34,8 +34,8 @@ type plusJob struct {
 
 type plusSum struct {
 	hist.Histogram
-	span  window.Span
-	total *window.Window // of the whole run; nil for windows, and if its rate is unknown
+	span window.Span
+	iops float64 // of the whole run; 0 for windows, and if it is unknown
 }
 
 // NewJSONPlus returns a writer of one run to w. At a second run it fails with [ErrOneRun].
@@ -64,8 +64,8 @@ func (p *JSONPlus) Add(w *window.Window, requests *hist.Histogram) error {
 		sum = &plusSum{}
 		p.jobs[i].of[w.Direction] = sum
 	}
-	if sum.total = nil; sum.IsEmpty() && w.IOPS > 0 {
-		sum.total = w
+	if sum.iops = 0; sum.IsEmpty() {
+		sum.iops = w.IOPS
 	}
 	sum.Merge(requests)
 	sum.span.Add(w)
@@ -93,8 +93,8 @@ func (p *JSONPlus) Close() error {
 				n += int64(math.Round(count))
 			}
 			lasted := float64(sum.span.End.Sub(sum.span.Start).Milliseconds())
-			if sum.total != nil { // the jobs of a direction need not last as long as the run
-				lasted = math.Round(float64(n) * 1000 / sum.total.IOPS)
+			if sum.iops > 0 { // the jobs of a direction need not last as long as the run
+				lasted = math.Round(float64(n) * 1000 / sum.iops)
 			}
 			mean := sum.Mean().Value
 			if direction == mapping.AllDirections {
