@@ -17,8 +17,7 @@ const (
 	Width     = Left + AreaWidth + 24
 )
 
-// Canvas is an SVG picture. The colours of its classes are in the style sheet of the page of which it is a part, or in that of
-// its own file.
+// Canvas is an SVG picture. The style sheet with the colours of its classes is that of its page, or in its own file.
 type Canvas struct {
 	style string // style sheet of a file; empty: a part of a page
 	b     bytes.Buffer

@@ -116,7 +116,7 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 	for _, j := range jobs {
 		logs[j.Entry]++
 	}
-	for _, e := range all { // the run time of a group is a sum over its jobs, of which it may have more than its options show
+	for _, e := range all { // fio adds up the run times of the jobs of a group, which may have more jobs than its options show
 		if len(e.parts) == 0 {
 			e.Size = max(e.Size, logs[e])
 			e.Ran = e.RanIn(e.Job)
