@@ -19,7 +19,7 @@ func steady() (*scene, *said) {
 	for n := range 2 {
 		j := &truthJob{process: p, number: n + 1, startLo: start, startHi: start, endLo: start + seconds*1000, endHi: start + seconds*1000}
 		for ms := int64(2); ms <= seconds*1000; ms += 2 {
-			j.done[0] = append(j.done[0], completion{start + ms, 100_000 + ms%1000*1000})
+			j.done[0] = append(j.done[0], completion{start + ms, 100_000 + ms%1000*1000, 4096})
 		}
 		for sec := int64(1); sec < seconds; sec++ {
 			j.rows[0] = append(j.rows[0], start+sec*1000)
@@ -45,12 +45,6 @@ func steady() (*scene, *said) {
 
 // TestChecks: a correct answer passes, and each fault is found by its check.
 func TestChecks(t *testing.T) {
-	shiftAll := func(a *said, by int64) {
-		a.runs[0].from, a.runs[0].to, a.runs[0].hosts[""] = a.runs[0].from+by, a.runs[0].to+by, a.runs[0].hosts[""]+by
-		for i := range a.windows {
-			a.windows[i].from, a.windows[i].to = a.windows[i].from+by, a.windows[i].to+by
-		}
-	}
 	tests := []struct {
 		name   string
 		change func(*scene, *said)
@@ -127,6 +121,12 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// shiftAll moves all times.
+func shiftAll(a *said, by int64) {
+	a.runs[0].from, a.runs[0].to, a.runs[0].hosts[""] = a.runs[0].from+by, a.runs[0].to+by, a.runs[0].hosts[""]+by
+	each(a, func(w *window) { w.from, w.to = w.from+by, w.to+by })
+}
+
 func each(a *said, change func(*window)) {
 	for i := range a.windows {
 		change(&a.windows[i])
@@ -148,11 +148,11 @@ func moveRequests(a *said, n int64) {
 // TestParseRows: rows of raw logs and of histograms, and the parts of a log of all jobs.
 func TestParseRows(t *testing.T) {
 	raw, err := parseRows([]byte("0, 8262, 1, 4096, 0\n3, 340, 0, 4096, 0\n"))
-	if want := []logRow{{at: 0, value: 8262, dir: 1}, {at: 3, value: 340}}; err != nil || !reflect.DeepEqual(raw, want) {
+	if want := []logRow{{at: 0, value: 8262, dir: 1, size: 4096}, {at: 3, value: 340, size: 4096}}; err != nil || !reflect.DeepEqual(raw, want) {
 		t.Errorf("%v, %v", raw, err)
 	}
 	bins, err := parseRows([]byte("503, 2, 4096, 0, 0, 0, 7, 2\n"))
-	if want := []logRow{{503, 9, 2, []int64{0, 0, 0, 7, 2}}}; err != nil || !reflect.DeepEqual(bins, want) {
+	if want := []logRow{{at: 503, value: 9, dir: 2, bins: []int64{0, 0, 0, 7, 2}}}; err != nil || !reflect.DeepEqual(bins, want) {
 		t.Errorf("%v, %v", bins, err)
 	}
 	if _, err := parseRows([]byte("503\n")); err == nil {

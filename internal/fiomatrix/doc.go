@@ -8,13 +8,26 @@
 // TestHang has loads that hang or sleep in the middle, and reads each in several ways: logs, periodic reports, both, live,
 // with follow, and through fio2es-fio.
 //
+// TestRandom draws executions: sections, stages, delays, rates, sizes, syncs, report forms, prefixes, periodic reports, hangs, hosts
+// and volumes of CBT, copies and archives. Nothing is expected of fio2es but that what it says is so. A case fails only if
+// something is wrong without a word (SILENT). The other outcomes are
+//
+//	ok           all is right
+//	contradicts  right within a bin, but not what fio's report says of all requests
+//	noted        something is wrong, and a note says so, with exit code 0
+//	said         something is wrong, with exit code 3
+//	accused      all is right, with exit code 3
+//	busy         fio was late, so the truth is not known
+//
 //	FIO2ES_TEST_FIO=fio go test -v ./internal/fiomatrix
 //
 //	FIO2ES_TEST_FIO          the fio to run, 3.1 or later; without it the matrix is skipped
 //	FIO2ES_TEST_FIO_RUNS     number of cases (default: each way once)
 //	FIO2ES_TEST_FIO_SEED     seed of the first case (default 1)
-//	FIO2ES_TEST_FIO_ONLY     WAY, or WAY/SEED to repeat one case
-//	FIO2ES_TEST_FIO_KEEP     folder for the files of failed cases
+//	FIO2ES_TEST_FIO_RANDOM   number of random executions (default 8); their seed is RAPID_SEED
+//	FIO2ES_TEST_FIO_ONLY     WAY, or WAY/SEED to repeat one case (random/SEED)
+//	FIO2ES_TEST_FIO_KEEP     folder for the files of failed cases, and of all random ones
+//	FIO2ES_TEST_FIO_KEPT     such a folder: its random executions are judged again, without fio
 //	FIO2ES_TEST_FIO_PARALLEL cases at the same time (default 6)
 //	FIO2ES_TEST_FIO_TRIES    most attempts of a case (default 1); the table has the failures
 //	                         of earlier attempts
@@ -35,6 +48,8 @@
 //   - Counts of windows: an edge follows a row if it is within 5 % of the row's length of its end. Requests that completed
 //     between the two are open, and so are those within 10 ms, because raw logs and starts are not exact. If an edge cuts
 //     a row, all requests of the row are open. One request for rounding.
+//   - In random executions: a start may be off by as much as the run says, an estimate of a cut row by a tenth of its requests,
+//     and the first and the last window by the requests of 150 ms.
 //   - Percentiles of a window: two ranks, the width of the bin, and the open requests. Median error over the windows of a
 //     case: 1 % times 2^coarseness.
 package fiomatrix

@@ -45,12 +45,15 @@ type runDoc struct {
 	all      *totalDoc
 	dirs     [3]*totalDoc
 	missing  int64
-	warnings []string
+	// clockError is by how much the program says that its start may be wrong, in milliseconds.
+	clockError int64
+	warnings   []string
 }
 
 // totalDoc is a direction of the whole run.
 type totalDoc struct {
 	Requests int64
+	Bytes    int64
 	IOPS     float64
 	Latency  latencyDoc
 }
@@ -72,6 +75,7 @@ type said struct {
 	windows                           []window
 	runs                              []runDoc
 	printed                           []map[string]any // output lines of percentiles
+	totals                            []map[string]any // and of percentiles --total --levels host
 }
 
 // ask runs the commands of fio2es on a case.
@@ -98,7 +102,13 @@ func (s *scene) ask(ctx context.Context, program string) (*said, error) {
 	if a.runs, err = readRuns(a.list.stdout); err != nil {
 		return nil, err
 	}
-	a.printed, err = readLines(a.percentiles.stdout)
+	if a.printed, err = readLines(a.percentiles.stdout); err != nil {
+		return nil, err
+	}
+	if s.way == "random" {
+		hosts := s.call(ctx, program, slices.Concat([]string{"percentiles", "--total", "--levels", "host", "--format", "json"}, paths))
+		a.totals, err = readLines(hosts.stdout)
+	}
 	return a, err
 }
 
@@ -192,14 +202,17 @@ func readRuns(text string) ([]runDoc, error) {
 			}
 			All, Read, Write, Trim *totalDoc
 			Missing                struct{ Requests int64 }
-			Warnings               []string
+			Clock                  struct {
+				Error int64 `json:"error_ms"`
+			}
+			Warnings []string
 		}
 		if err := json.Unmarshal([]byte(line), &d); err != nil {
 			return nil, fmt.Errorf("%q: %w", line, err)
 		}
 		r := runDoc{
 			ID: d.Run.ID, Name: d.Run.Name, from: d.Run.Start.UnixMilli(), to: d.Run.End.UnixMilli(), hosts: map[string]int64{},
-			all: d.All, dirs: [3]*totalDoc{d.Read, d.Write, d.Trim}, missing: d.Missing.Requests, warnings: d.Warnings,
+			all: d.All, dirs: [3]*totalDoc{d.Read, d.Write, d.Trim}, missing: d.Missing.Requests, warnings: d.Warnings, clockError: d.Clock.Error,
 		}
 		for _, h := range d.Hosts {
 			r.hosts[h.Name] = h.Start.UnixMilli()

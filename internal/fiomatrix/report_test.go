@@ -29,6 +29,9 @@ func (p *process) readReports() {
 	if err != nil || p.report == "" {
 		return
 	}
+	if info, err := os.Stat(filepath.Join(p.dir, p.report)); err == nil {
+		p.reported = info.ModTime().UnixMilli()
+	}
 	for len(text) > 0 {
 		if at := bytes.Index(text, []byte("{\n")); at < 0 {
 			return

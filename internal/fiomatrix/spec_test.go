@@ -99,6 +99,7 @@ type process struct {
 	started, ended time.Time
 	counted        [3]int64 // requests in fio's last report, including failed ones
 	reports        []int64  // times of its reports, in Unix milliseconds
+	reported       int64    // when its report was written
 	boot           int64    // result of bootTime
 }
 
@@ -120,7 +121,8 @@ type scene struct {
 	extra     func(*said, *verdict)
 	after     func(phase int) error // called after each phase
 
-	truth []*truthJob
+	truth  []*truthJob
+	random random // of a random execution
 }
 
 func (s *scene) in(parts ...string) string {

@@ -119,8 +119,9 @@ func (c *comparison) checkSpans() {
 // label returns the name of a job in documents: its number, after that of the volume for CBT's files.
 func (c *comparison) label(j *truthJob) string {
 	number := strconv.Itoa(j.number)
-	if prefix, _ := j.process.option(j.section, "write_hist_log"); prefix == "output.0" {
-		return "0." + number
+	prefix, _ := j.process.option(j.section, "write_hist_log")
+	if volume, ok := strings.CutPrefix(prefix, "output."); ok {
+		return volume + "." + number
 	}
 	return number
 }

@@ -25,6 +25,7 @@ var directions = [3]string{"read", "write", "trim"}
 type completion struct {
 	at      int64 // in Unix milliseconds
 	latency int64 // in nanoseconds
+	size    int64 // in bytes
 }
 
 // truthJob is what is known about a job. Times are in Unix milliseconds.
@@ -60,6 +61,7 @@ type logRow struct {
 	at    int64
 	value int64 // latency in nanoseconds, or number of requests
 	dir   int
+	size  int64   // in raw logs
 	bins  []int64 // nil in raw logs
 }
 
@@ -183,7 +185,7 @@ func (s *scene) readJob(j *truthJob, suffix string) error {
 	}
 	j.written, j.unlogged = written, raw == nil
 	for _, r := range raw {
-		j.done[r.dir] = append(j.done[r.dir], completion{r.at, r.value})
+		j.done[r.dir] = append(j.done[r.dir], completion{r.at, r.value, r.size})
 	}
 	if allInOne {
 		return nil
@@ -257,7 +259,7 @@ func parseRows(text []byte) ([]logRow, error) {
 		case len(n) < 4:
 			return nil, fmt.Errorf("%q: not a row", in.Text())
 		case len(n) <= rawColumns+1:
-			rows = append(rows, logRow{at: n[0], value: n[1], dir: int(n[2])})
+			rows = append(rows, logRow{at: n[0], value: n[1], dir: int(n[2]), size: n[3]})
 		default: // time, direction, block size, bins
 			r := logRow{at: n[0], dir: int(n[1])}
 			r.bins = n[3:]
@@ -367,13 +369,23 @@ func (j *truthJob) zero(pre int64) (zero, by int64) {
 
 // lag returns how late fio wrote what shows when a job ended: its log and the last report. More than some
 // milliseconds are caused by the machine, and tolerated.
-func lag(jobs []*truthJob) int64 {
+func (s *scene) lag(jobs []*truthJob) int64 {
 	const usual = 50
 	var most int64
 	for _, j := range jobs {
+		p := j.process
 		most = max(most, j.stamped-j.endLo-usual)
-		if r := j.process.reports; len(r) > 0 {
-			most = max(most, r[len(r)-1]-boundsOf(jobs).endLo-usual)
+		var end int64 // of all jobs of this fio
+		for _, other := range s.truth {
+			if other.process == p {
+				end = max(end, other.endLo)
+			}
+		}
+		if p.reported > 0 {
+			most = max(most, p.reported-end-usual)
+		}
+		if len(p.reports) > 0 {
+			most = max(most, p.reports[len(p.reports)-1]-end-usual)
 		}
 	}
 	return most
