@@ -19,12 +19,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	settings, archive := ownHistory(t), filepath.Join("..", "..", "examples", "cbt-archive")
 	logs := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
-	hist := filepath.Join(logs, "out_clat_hist.1.log.gz")
 	callWith(t, settings, "ingest", archive)
 	commands := []string{
 		"runs", "runs --format csv", "runs --format json",
 		"percentiles latest", "percentiles --format csv latest", "percentiles --format json latest", "percentiles --total latest", "percentiles " + logs,
-		"percentiles --compat fiologparser_hist " + hist, "percentiles --compat fio-histo-log-pctiles " + hist,
 		"heatmap latest", "heatmap --format svg latest", "heatmap --format csv latest", "heatmap --format json latest",
 		"rank --within 1ms latest", "rank --within 1ms --format csv latest", "rank --within 1ms --format json latest",
 		"compare latest latest", "compare --format csv latest latest", "compare --format json latest latest",

@@ -28,7 +28,7 @@ func methodsCommand(e *env) *cobra.Command {
 		Short: "How exact ways to get percentiles are, against every completion",
 		Long: `Compares ways to get percentiles of latency with the exact ones, in each window and for
 the whole run: means of the percentiles of jobs, log-spaced bins, fio's bins, HdrHistogram,
-DDSketch, t-digest, the rules of fio's two tools, and fio2es itself.
+DDSketch, t-digest, and fio2es itself.
 
 The run needs logs of all completions beside its histogram logs. fio writes both with
 
@@ -41,9 +41,8 @@ percentiles that count in the same way, and "exact, in flight" with "exact".
 
 MEDIAN, 95TH and WORST are of the sizes of errors in windows, BIAS is the mean of errors,
 and RUN the error for the whole run (of the worst direction), all in percent of the exact
-latency. Windows are those of the method: fio's tools count from 0, fio2es follows the rows.
-KEPT is what must be stored for all windows, and TIME what these take to compute; for
-fio2es, with reading the logs.
+latency. Windows of fio2es follow the rows of its logs. KEPT is what must be stored for all
+windows, and TIME what these take to compute; for fio2es, with reading the logs.
 
 --output draws the errors as an SVG file.`,
 		Example: `  fio2es methods results/
@@ -125,10 +124,7 @@ func (m *methodsCall) compare(ctx context.Context, args []string) error {
 		for _, j := range stage.Jobs {
 			begins[j.JobKey] = j.Offset - j.Origin
 		}
-		return stage.Records(ctx, func(j *plan.Job, rec *fiolog.Record) error {
-			c.AddLog(int(rec.Direction), slices.Index(stage.Jobs, j), rec.Time+begins[j.JobKey], rec.Layout, rec.Bins)
-			return nil
-		})
+		return nil
 	})
 	if err == nil {
 		err = m.read(ctx, args, plan.FromHist, "completion", func(r *reading) error {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/compat"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -22,7 +21,7 @@ import (
 )
 
 func percentilesCommand(e *env) *cobra.Command {
-	format, tool, total, confidence, q := table.Text, "", false, 0.0, &query.Query{}
+	format, total, confidence, q := table.Text, false, 0.0, &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "percentiles X...",
 		Short: "Percentiles over time, of logs or of a run in the history",
@@ -49,23 +48,15 @@ run. A run that has several directions has one more row for all together.
 sample of independent ones (order statistics), down and up to the edges of bins. It is left
 out where there are too few requests: p99 needs some 600, p99.9 some 6,000. Requests of one
 moment are alike, so to tell runs apart use compare. CSV and JSON have p99_low_us and
-p99_high_us.
-
---compat answers as one of fio's own tools does, from its options and logs after --, for
-scripts that use it: to the digit, except where the tool fails or loses requests. Logs may
-be compressed. "--compat TOOL -- --help" lists the options.`,
+p99_high_us.`,
 		Example: `  fio2es percentiles latest
   fio2es percentiles latest --from +30s --to +90s --direction write
   fio2es percentiles last:5 --where 'bs=4k' --total
   fio2es percentiles latest --total --levels host
   fio2es percentiles --interval 10s output.*_clat_hist.*.log.*
-  fio2es percentiles --levels host --format csv results/
-  fio2es percentiles --compat fiologparser_hist -- -i 500 *_clat_hist*.log`,
+  fio2es percentiles --levels host --format csv results/`,
 		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if tool != "" {
-				return e.compat(cmd, tool, args)
-			}
 			if e.flags.Changed("levels") {
 				if err := setLevels(q, e); err != nil {
 					return err
@@ -88,7 +79,6 @@ be compressed. "--compat TOOL -- --help" lists the options.`,
 	addAnswerFlags(fl, q)
 	addSettings(fl, "levels")
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
-	addChoice(fl, &tool, "compat", "answer as this `tool` of fio, with its options and files after --", compat.Tools)
 	fl.Float64Var(&confidence, "confidence", 0, "also the interval of each percentile with this `confidence`, 0.5 to 0.99")
 	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose; with --levels, of each host or job, too")
 	return cmd

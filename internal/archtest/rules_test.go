@@ -62,7 +62,6 @@ var rules = map[string]rule{
 		why: "columns define the contents of a table; it knows formats only",
 	},
 
-	"internal/compat": {level: 2, imports: []string{"hist", "pipeline/fiolog", "pipeline/source"}, why: "fio's tools know logs, not runs"},
 	"pipeline/align": {
 		level: 2, imports: []string{"hist", "mapping", "pipeline/fiolog"}, std: true,
 		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
@@ -139,7 +138,7 @@ var rules = map[string]rule{
 		why: "a matrix needs the documents of runs, not their source or their windows",
 	},
 	"internal/methods": {
-		level: 3, imports: []string{"hist", "mapping", "internal/chart", "internal/compat", "internal/table", "internal/unit", "internal/window"},
+		level: 3, imports: []string{"hist", "mapping", "internal/chart", "internal/table", "internal/unit", "internal/window"},
 		why: "ways to get percentiles are compared on values, whoever read them",
 	},
 	"internal/export": {

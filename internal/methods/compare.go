@@ -173,48 +173,39 @@ func (c *Comparison) Compare(ctx context.Context) (rows []*Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	type reference struct {
-		inFlight bool
-		*edges
+	exactIn := func(inFlight bool, e *edges) (*answers, error) {
+		a, err := c.answer(ctx, method{"exact", inFlight, newExact}, e, false)
+		if err == nil {
+			a.whole = completed.whole
+		}
+		return a, err
 	}
-	references := map[reference]*answers{{false, even}: completed}
-	// add asks a method, and compares it with the exact answers for the same windows.
-	add := func(inFlight bool, e *edges, ask func(exact *answers) (*answers, error)) {
-		if err != nil {
-			return
-		}
-		exact, a := references[reference{inFlight, e}], (*answers)(nil)
-		if exact == nil {
-			if exact, err = c.answer(ctx, method{"exact", inFlight, newExact}, e, false); err != nil {
-				return
-			}
-			exact.whole = completed.whole
-			references[reference{inFlight, e}] = exact
-		}
-		if a, err = ask(exact); err == nil && a == exact {
-			rows = append(rows, c.compare(a, completed)...)
-		} else if err == nil {
-			rows = append(rows, c.compare(a, exact)...)
-		}
-	}
-	fromStart := &edges{length: c.Window}
 	for _, inFlight := range []bool{false, true} {
-		add(inFlight, even, func(exact *answers) (*answers, error) { return exact, nil })
+		exact := completed
+		if inFlight {
+			if exact, err = exactIn(true, even); err != nil {
+				return nil, err
+			}
+		}
+		rows = append(rows, c.compare(exact, completed)...)
 		for _, m := range c.methods() {
 			if m.inFlight == inFlight {
-				add(inFlight, even, func(*answers) (*answers, error) { return c.answer(ctx, m, even, true) })
+				a, err := c.answer(ctx, m, even, true)
+				if err != nil {
+					return nil, err
+				}
+				rows = append(rows, c.compare(a, exact)...)
 			}
 		}
-		for _, t := range c.tools() {
-			if t.inFlight == inFlight {
-				add(inFlight, fromStart, func(exact *answers) (*answers, error) { return c.ask(ctx, t, exact) })
-			}
-		}
-		for _, a := range c.answers {
+		for _, a := range c.answers { // in windows of their own
 			if a.inFlight == inFlight {
-				add(inFlight, a.edges, func(*answers) (*answers, error) { return a, nil })
+				exact, err := exactIn(inFlight, a.edges)
+				if err != nil {
+					return nil, err
+				}
+				rows = append(rows, c.compare(a, exact)...)
 			}
 		}
 	}
-	return rows, err
+	return rows, nil
 }

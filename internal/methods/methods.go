@@ -1,10 +1,9 @@
 // Package methods compares ways to get percentiles of latency with the exact ones, over one run whose every completion was
-// logged beside its histograms. It does no I/O: completions, rows of histogram logs and the windows of fio2es come in, and
-// a table and a picture come out.
+// logged beside its histograms. It does no I/O: completions and the windows of fio2es come in, and a table and a picture
+// come out.
 //
 //	Add      completions  --+--> exact percentiles   --+
 //	                        +--> bins, sketches      --+--> Compare --> a Row for each method and percentile
-//	AddLog   rows of logs -----> rules of fio's tools -+
 //	AddOurs  windows of fio2es ------------------------+
 //
 // A method counts a request where it completed, or in flight: in each window by the share of its life that it spent there.
@@ -17,7 +16,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -25,8 +23,8 @@ import (
 // Options say what is compared.
 type Options struct {
 	Percentiles []mapping.Percentile
-	// Window is the length of windows in milliseconds. Shift is how long before the run those of fio2es begin, because they
-	// follow its rows. Those of fio's tools begin with the run.
+	// Window is the length of windows in milliseconds. Shift is how long before the run they begin, because those of fio2es
+	// follow its rows.
 	Window, Shift int64
 	SpreadAll     bool // in flight, short requests count in several windows, too, and not only those longer than a window
 	Log           LogBins
@@ -34,10 +32,8 @@ type Options struct {
 
 // Names of methods that pictures show in colours of their own.
 const (
-	ours       = "fio2es's answer"
-	averaged   = "mean of jobs' percentiles"
-	logPctiles = "fio-histo-log-pctiles"
-	logParser  = "fiologparser_hist"
+	ours     = "fio2es's answer"
+	averaged = "mean of jobs' percentiles"
 )
 
 // Comparison collects the data of one run. The zero value of Options is of no use.
@@ -45,8 +41,6 @@ type Comparison struct {
 	Options
 	jobs     [directions][][]request // as they come: one list for each job
 	requests [directions][]request   // of all jobs, in order of time
-	rows     []row                   // of histogram logs
-	lastRow  map[[2]int]int          // of each direction and job
 	answers  []*answers              // of fio2es
 }
 
@@ -73,19 +67,6 @@ func (c *Comparison) Add(direction, job int, at, ns int64) {
 	}
 	last := &(*jobs)[len(*jobs)-1]
 	*last = append(*last, request{ns, at<<jobBits | int64(job)})
-}
-
-// AddLog adds a row of a histogram log, as fio wrote it. Times are as for [Comparison.Add].
-func (c *Comparison) AddLog(direction, job int, at int64, layout hist.Layout, bins []hist.Bin) {
-	if c.lastRow == nil {
-		c.lastRow = map[[2]int]int{}
-	}
-	key := [2]int{direction, job}
-	if last, ok := c.lastRow[key]; ok {
-		c.rows[last].next = at
-	}
-	c.lastRow[key] = len(c.rows)
-	c.rows = append(c.rows, row{direction: direction, job: job, at: at, layout: layout, bins: slices.Clone(bins)})
 }
 
 // AddOurs adds the answer of fio2es: windows of level Cluster, and the document of the run. took is the time for reading

@@ -253,17 +253,15 @@ func TestInterrupted(t *testing.T) {
 	c := &Comparison{Options: Options{Percentiles: named("p50"), Window: 1000}}
 	c.Add(0, 0, 1, 1)
 	c.Add(0, 1, 1, 1)
-	c.AddLog(0, 0, 1000, hist.Fio3(0), []hist.Bin{{Index: 1, Count: 1}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	inSort := c.sort(ctx)
 	if err := c.sort(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, inTools := c.ask(ctx, c.tools()[0], &answers{edges: &edges{length: 1000}, windows: map[place][]float64{{}: nil}})
 	_, inSketch := c.answer(ctx, method{"exact", false, newExact}, &edges{length: c.Window}, true)
 	_, inAll := c.Compare(ctx)
-	for _, err := range []error{inSort, inTools, inSketch, inAll} {
+	for _, err := range []error{inSort, inSketch, inAll} {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}

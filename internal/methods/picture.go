@@ -10,7 +10,7 @@ import (
 )
 
 // colours are those of groups of methods.
-var colours = map[string]string{ours: "#009e73", averaged: "#d55e00", logPctiles: "#b5478e", logParser: "#b5478e"}
+var colours = map[string]string{ours: "#009e73", averaged: "#d55e00"}
 
 // WriteSVG draws the sizes of the errors of rows: a line for each method, and a panel for each percentile, with logarithmic
 // axes. title is the name of the run.
