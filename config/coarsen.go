@@ -11,10 +11,10 @@ import (
 	"github.com/fio2es/fio2es/internal/expr"
 )
 
-// ParseCoarseness returns the coarseness that a text asks for: a number, 0 … 6, as fio's log_hist_coarseness; the largest
+// parseCoarseness returns the coarseness that a text asks for: a number, 0 … 6, as fio's log_hist_coarseness; the largest
 // distance of a latency from the middle of its bin, "5%"; or the digits that are right, "2 digits", which is half a unit
 // of the last one: 5 % of 1.0. It is 0 for an empty text. The error says what was wanted.
-func ParseCoarseness(text string) (int, error) {
+func parseCoarseness(text string) (int, error) {
 	const want = "a coarseness from 0 to 6, the largest error such as 5%, or such as 2 digits"
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -49,7 +49,7 @@ type Analysis struct {
 	Tolerance float64 `mapstructure:"tolerance"` // share of its length by which a row may leave its window
 	Align     string  `mapstructure:"align"`     // run or job
 
-	// Coarsen joins bins, so that documents take less room: see [ParseCoarseness].
+	// Coarsen joins bins, so that documents take less room: see parseCoarseness.
 	Coarsen string `mapstructure:"coarsen"`
 	// Confidence is that of the intervals of percentiles in documents; 0: without them.
 	Confidence float64 `mapstructure:"confidence"`

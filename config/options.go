@@ -67,7 +67,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 	if opt.Bins.Groups = c.Groups; c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {
 		wrong("groups", c.Groups, fmt.Sprintf("between %d and %d", hist.MinGroups, hist.MaxGroups))
 	}
-	coarseness, err := ParseCoarseness(c.Coarsen)
+	coarseness, err := parseCoarseness(c.Coarsen)
 	if opt.Coarseness = coarseness; err != nil {
 		wrong("coarsen", c.Coarsen, err.Error())
 	}

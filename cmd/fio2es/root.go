@@ -26,7 +26,7 @@ var groups = []struct {
 	{"Keep", []func(*env) *cobra.Command{
 		ingestCommand, runsCommand, labelCommand, noteCommand, rmCommand, compactCommand, checkCommand,
 	}},
-	{"Share", []func(*env) *cobra.Command{serveCommand, exportCommand, pushCommand, coarsenCommand, setupCommand, kibanaCommand}},
+	{"Share", []func(*env) *cobra.Command{serveCommand, exportCommand, pushCommand, setupCommand, kibanaCommand}},
 	{"The program", []func(*env) *cobra.Command{configCommand, versionCommand}},
 	{"", []func(*env) *cobra.Command{fieldsTopic, settingsTopic}},
 }
