@@ -43,31 +43,22 @@ openmetrics  fio_latency_seconds, a histogram for each direction. The bounds of
              bins. A point for the whole run at its end; with --windows a
              counter over time, for promtool tsdb create-blocks-from. The label
              run_id distinguishes runs of one name and archive
-native       the same points as native histograms of Prometheus, in protobuf
-             as it scrapes them, in buckets of 0.3 %: the values are the
-             middles of bins
 ddsketch     an object a line for each window, as in json, with sketch_ns, the
              protobuf in base64 of a DDSketch of nanoseconds, accurate to
              0.1 %: the values are the middles of bins
-json+        the whole run, or what is chosen of it, as a report of fio 3 with
-             the option of this name: for fio_jsonplus_clat2csv, and for fio2es
-             as a report alone. Bins of coarser logs become the fine one in
-             their middle
 csv          a line for each window and bin that has requests: its edges, low_ns
              (in the bin) and high_ns (above it; empty for the last bin, which
              has no end), the count, and the layout of the bins
 json         the same, an object a line for each window, with arrays
-binary       the same in an eighth of the bytes, as described by
-             "go doc ./internal/export"
 
-Commands that take X read all but openmetrics again, also those of other
-programs (HdrHistogram of version 2; of CSV and JSON the columns named here, sketches also
-as sketch_us or sketch). Their times, hosts, jobs and directions are those
-of the file. A tag of another program is a job, and also a direction if all tags are read,
-write or trim; else --direction read says that all requests are reads. A file that does
-not say in which unit its values are needs --values-in. Bins come into the bins of fio that
-they lie in; where they overlap several, each gets whole requests in proportion, so that
-an answer may be off by the bin of the file and the bins of fio at its ends.
+Commands that take X read hdrlog, csv and json again, also those of other programs
+(HdrHistogram of version 2; of CSV and JSON the columns named here). Their times, hosts,
+jobs and directions are those of the file. A tag of another program is a job, and also a
+direction if all tags are read, write or trim; else --direction read says that all requests
+are reads. A log that does not say in which unit its values are needs --values-in. Bins come
+into the bins of fio that they lie in; where they overlap several, each gets whole requests
+in proportion, so that an answer may be off by the bin of the file and the bins of fio at its
+ends.
 
 Take percentiles from fio2es, because it knows the bins. "go doc ./internal/export" lists
 the source of each format, and what it loses.`,
@@ -86,7 +77,7 @@ the source of each format, and what it loses.`,
 			if err != nil {
 				return err
 			}
-			x.Totals = (x.isExposition() && !x.windows || x.as == "json+") && x.WantsAll() && x.Level() == mapping.Cluster
+			x.Totals = x.as == "openmetrics" && !x.windows && x.WantsAll() && x.Level() == mapping.Cluster
 			return e.writeOutput(output, func(w io.Writer) error { return x.export(cmd.Context(), &runReader{env: e}, args, w) })
 		},
 	}
@@ -95,23 +86,20 @@ the source of each format, and what it loses.`,
 	addSettings(fl, "levels")
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job: `levels` (default: follows from --host and --job)", "[]"
-	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, native, ddsketch, json+, csv, json or binary", export.Formats)
+	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, ddsketch, csv or json", export.Formats)
 	fl.StringVarP(&output, "output", "o", "", "write to this `file`; - is stdout")
-	fl.BoolVar(&x.windows, "windows", false, "openmetrics and native: a point for each window")
+	fl.BoolVar(&x.windows, "windows", false, "openmetrics: a point for each window")
 	fl.StringVar(&buckets, "buckets", buckets, "`buckets` of openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
 	return cmd
 }
-
-// isExposition reports whether a run is one point unless windows are wanted.
-func (x *exportCall) isExposition() bool { return x.as == "openmetrics" || x.as == "native" }
 
 // parse checks the options. buckets is the text of --buckets; written reports whether the user gave it.
 func (x *exportCall) parse(buckets string, written bool) error {
 	switch {
 	case x.as == "":
-		return usagef("--as: want hdrlog, openmetrics, native, ddsketch, json+, csv, json or binary")
-	case !x.isExposition() && x.windows:
-		return usagef("--windows is for --as openmetrics and native: others have windows anyway")
+		return usagef("--as: want hdrlog, openmetrics, ddsketch, csv or json")
+	case x.as != "openmetrics" && x.windows:
+		return usagef("--windows is for --as openmetrics: others have windows anyway")
 	case x.as != "openmetrics" && written:
 		return usagef("--buckets is for --as openmetrics: others have all bins")
 	}
@@ -134,7 +122,7 @@ func (x *exportCall) setLevels(e *env) error {
 func (x *exportCall) export(ctx context.Context, r *runReader, args []string, w io.Writer) error {
 	var windows *export.Ordered
 	only := ""
-	if x.as == "hdrlog" || x.as == "json+" {
+	if x.as == "hdrlog" {
 		only = export.ErrOneRun.Error()
 	}
 	return r.answer(ctx, args, &x.Query, answer{

@@ -1,5 +1,6 @@
-// Package export writes windows and their histograms in formats of other tools, and reads them again ([Read]), also those
-// of other programs. Counts are whole and exact in all formats. This comment lists what each format loses.
+// Package export writes windows and their histograms in formats of other tools. It reads HdrHistogram logs, CSV and JSON
+// again ([Read]), also those of other programs. Counts are whole and exact in all formats. This comment lists what each
+// format loses.
 //
 // # Reading
 //
@@ -42,45 +43,16 @@
 // the total. The points of a series are sorted by time, because backfilling needs this (promtool tsdb
 // create-blocks-from openmetrics).
 //
-// # Native histograms
-//
-// The option Native of [NewOpenMetrics] writes the same points as native histograms: messages MetricFamily of
-// github.com/prometheus/client_model, each after its length as a varint, as Prometheus scrapes them (PrometheusProto,
-// delimited). A series has a message for each 1000 points. Buckets are of schema 8, whose bounds grow by 2^(1/256), and all
-// requests of a bin are in the bucket of its middle, which lies within the bin; those below 1 ns are in the zero bucket. The
-// help of the family names the layout of the bins. OpenMetrics 1.0 has no text form of them.
-//
-// They are read with any schema of exponents, -4 to 8, and whole counts. A window ends at each point of a series, begins
-// at the point before it or at its created time, and has what was counted between. If a count goes back, the program
-// began again. The labels run, archive, direction, host (or instance) and job are those of the window; all others are
-// its job. The unit is that of the family, or the end of its name.
-//
 // # DDSketch
 //
 // [NewDDSketch] writes an object on a line for each window, as JSON below, with sketch_ns in place of the bins: in base64 the
 // protobuf of a DDSketch (ddsketch.proto of github.com/DataDog/sketches-go) of nanoseconds, with a logarithmic mapping of
 // 0.1 % relative accuracy and sparse bins. All requests of a fio bin are in the bin of its middle, as in an HdrHistogram log;
-// the layout beside it keeps the edges. Sketches of others have any accuracy and linear or cubic interpolation, too. The
-// name of their field says the unit: sketch_ns, sketch_us, sketch_ms, sketch_s, or sketch if it is not known.
-//
-// # json+
-//
-// [NewJSONPlus] writes the totals of the run, or of the windows that are chosen, in the form of fio's report with
-// --output-format=json+, which fio_jsonplus_clat2csv reads, and fio2es as a report alone. The time within the run is
-// lost, and so is the width of coarse bins: fio's reports have fine ones.
+// the layout beside it names the edges.
 //
 // # CSV and JSON
 //
 // [NewBins] writes a line for each window and bin with requests, or an object for each window with arrays. low_ns
 // and high_ns are the edges of the bin, [low, high). The high of the last bin, which is open, is empty or null. layout
 // is the layout of the bins; files without it may have any edges. Nothing is lost.
-//
-// # Binary
-//
-// [NewBinary] writes the same in the fewest bytes: two or three for a bin. After the line "fio2es windows 1" come records, each
-// after its length as a varint. Varints, and the signed one, are those of encoding/binary and of protobuf (sint64). A record
-// that begins with 0 is a series, in JSON: run, archive, name, host, job, direction, level and layout as above, and the
-// start of the run, if it is known. Series are numbered from 1. Any other record is a window: the number of its series; its
-// start in milliseconds since that of its run, less the same of the window before it in the file, signed; its length in
-// milliseconds; and for each bin with requests its index, less that of the bin before it, and the count.
 package export

@@ -23,24 +23,17 @@ type Writer interface {
 }
 
 // Formats are the names of the formats.
-var Formats = []string{"hdrlog", "openmetrics", "native", "ddsketch", "json+", table.CSV, table.JSON, "binary"}
+var Formats = []string{"hdrlog", "openmetrics", "ddsketch", table.CSV, table.JSON}
 
-// New returns a writer in one of [Formats]. opt is used only for openmetrics and native.
+// New returns a writer in one of [Formats]. opt is used only for openmetrics.
 func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
 	switch format {
 	case "hdrlog":
 		return NewHDRLog(w)
 	case "openmetrics":
 		return NewOpenMetrics(w, opt)
-	case "native":
-		opt.Native = true
-		return NewOpenMetrics(w, opt)
 	case "ddsketch":
 		return NewDDSketch(w)
-	case "json+":
-		return NewJSONPlus(w)
-	case "binary":
-		return NewBinary(w)
 	}
 	return NewBins(w, format)
 }

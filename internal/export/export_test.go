@@ -20,7 +20,6 @@ import (
 	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // exported is a run with its windows.
@@ -168,6 +167,7 @@ func TestWriteFails(t *testing.T) {
 	for name, to := range map[string]func(*failing) Writer{
 		"hdrlog":      func(f *failing) Writer { return NewHDRLog(f) },
 		"openmetrics": func(f *failing) Writer { return NewOpenMetrics(f, OpenMetricsOptions{}) },
+		"ddsketch":    func(f *failing) Writer { return NewDDSketch(f) },
 		"csv":         func(f *failing) Writer { return NewBins(f, table.CSV) },
 		"json":        func(f *failing) Writer { return NewBins(f, table.JSON) },
 	} {
@@ -252,47 +252,4 @@ func TestOrdered(t *testing.T) {
 func TestMain(m *testing.M) {
 	testcost.Lower()
 	m.Run()
-}
-
-// TestJSONPlus: a report has all directions, as fio's own, and the latencies that fio prints for bins. It is of one run.
-func TestJSONPlus(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	p := NewJSONPlus(&out)
-	start := time.UnixMilli(1_700_000_000_000)
-	requests := hist.New(hist.Fio3(0))
-	requests.AddLatency(100, 3)
-	requests.AddLatency(1_000_000, 2)
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	check(p.Begin(&mapping.RunInfo{Name: "r"}, false))
-	for i := range 2 {
-		at := start.Add(time.Duration(i) * time.Second)
-		check(p.Add(&window.Window{Host: "h", Direction: "read", Start: at, End: at.Add(time.Second)}, requests))
-	}
-	if err := p.Begin(&mapping.RunInfo{Name: "s"}, false); !errors.Is(err, ErrOneRun) {
-		t.Errorf("a second run: %v", err)
-	}
-	check(p.Close())
-	var jobs []fiolog.Job
-	for r, err := range fiolog.ReadReports(strings.NewReader(out.String()), "x.json") {
-		check(err)
-		jobs = append(jobs, r.Jobs...)
-	}
-	if len(jobs) != 1 {
-		t.Fatalf("jobs %+v", jobs)
-	}
-	j := jobs[0]
-	if d := &j.Directions[fiolog.Read]; j.Name != "r" || j.Host != "h" || j.Start != start.UnixMilli() || d.TotalIOs != 10 || d.Runtime != 2000 || d.Clat.N != 10 {
-		t.Errorf("%+v", j)
-	}
-	for _, want := range []string{`"100": 6`, `"1003520": 4`, `"trim": {`, `"write": {`} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %s in %s", want, out.String())
-		}
-	}
 }

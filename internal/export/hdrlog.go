@@ -24,7 +24,7 @@ import (
 )
 
 // ErrOneRun means that a second run was written to a format that has one.
-var ErrOneRun = errors.New("an HdrHistogram log, or a report of fio, has one run")
+var ErrOneRun = errors.New("an HdrHistogram log has one run")
 
 // HDRLog writes an interval log of HdrHistogram.
 type HDRLog struct {

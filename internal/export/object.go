@@ -31,7 +31,7 @@ type names struct {
 	Layout    string `json:"layout"`
 }
 
-// object is a line of JSON with a window and its bins, or its sketch in some unit.
+// object is a line of JSON with a window and its bins.
 type object struct {
 	names
 	StartMS int64     `json:"start_ms"`
@@ -42,19 +42,13 @@ type object struct {
 	Low   []int64  `json:"low_ns"`
 	High  []*int64 `json:"high_ns"`
 	Count []int64  `json:"count"`
-
-	Sketch   []byte `json:"sketch"`
-	SketchNS []byte `json:"sketch_ns"`
-	SketchUS []byte `json:"sketch_us"`
-	SketchMS []byte `json:"sketch_ms"`
-	SketchS  []byte `json:"sketch_s"`
 }
 
-// isBins reports whether a text begins like CSV or JSON with bins or sketches.
+// isBins reports whether a text begins like CSV or JSON with bins.
 func isBins(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	has := func(name string) bool { return bytes.Contains(line, []byte(name)) }
-	return has("low_ns") && has("count") || has(`"sketch`) || len(line) == len(head) && has(`"low_ns"`)
+	return has("low_ns") && has("count") || len(line) == len(head) && has(`"low_ns"`)
 }
 
 // readBins reads CSV or lines of JSON.
@@ -78,7 +72,7 @@ func readBins(c *collector, in io.Reader) error {
 			} else if semantic := (*json.SemanticError)(nil); errors.As(err, &semantic) {
 				at = semantic.ByteOffset
 			}
-			return c.bad(int(at)+1, strings.ReplaceAll(err.Error(), "\n", " "), "an object with start, end, direction, and low_ns, high_ns and count, or sketch_ns")
+			return c.bad(int(at)+1, strings.ReplaceAll(err.Error(), "\n", " "), "an object with start, end, direction, and low_ns, high_ns and count")
 		}
 		if err := c.addObject(&o); err != nil {
 			return err
@@ -93,11 +87,6 @@ func (c *collector) addObject(o *object) error {
 	if err != nil {
 		return err
 	}
-	return c.addWindow(o, requests)
-}
-
-// addWindow adds a window with the names and the times of an object.
-func (c *collector) addWindow(o *object, requests *hist.Histogram) error {
 	info := mapping.RunInfo{ID: o.Run, Archive: o.Archive, Name: o.Name}
 	if info.Name == "" {
 		info.Name = filepath.Base(c.file)
@@ -128,14 +117,6 @@ func (c *collector) binsOf(o *object) (*hist.Histogram, error) {
 			return nil, c.bad(1, "layout "+quote(o.Layout), "a layout of fio's bins such as fio3/0")
 		}
 		h = hist.New(layout)
-	}
-	for _, of := range []struct {
-		sketch []byte
-		unit   string
-	}{{o.SketchNS, "ns"}, {o.SketchUS, "us"}, {o.SketchMS, "ms"}, {o.SketchS, "s"}, {o.Sketch, c.Unit}} {
-		if of.sketch != nil {
-			return c.readSketch(h, of.sketch, of.unit, o.Layout != "")
-		}
 	}
 	if len(o.Low) != len(o.High) || len(o.Low) != len(o.Count) {
 		return nil, c.bad(1, fmt.Sprintf("%d, %d and %d values", len(o.Low), len(o.High), len(o.Count)), "as many of low_ns, high_ns and count")

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -21,13 +22,10 @@ import (
 // metric is the name of the histogram.
 const metric = "fio_latency_seconds"
 
-const metricHelp = "Completion latency of requests, as fio saw it."
-
 // OpenMetricsOptions says what is written.
 type OpenMetricsOptions struct {
 	Windows bool // a point for each window, instead of one for the run
 	Buckets Buckets
-	Native  bool // native histograms, in protobuf; Buckets are not used
 }
 
 // OpenMetrics writes runs as one exposition.
@@ -37,7 +35,7 @@ type OpenMetrics struct {
 	seen map[string]bool // labels of the runs written so far
 
 	run    *mapping.RunInfo
-	labels []label // of the run
+	labels string // labels of the run
 	series []*points
 }
 
@@ -62,21 +60,21 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	if o.opt.Windows && !unit.IsKnown(run.Start) {
 		return fmt.Errorf("%s: its files do not say when it started, and points over time need that: set the start (FIO2ES_START=TIME)", run.Name)
 	}
-	labels := []label{{"run", run.Name}, {"archive", run.Archive}}
+	var labels strings.Builder
+	addLabel(&labels, "run", run.Name)
+	addLabel(&labels, "archive", run.Archive)
 	if isAlike {
-		labels = append(labels, label{"run_id", facts.ShortID(run.ID)})
+		addLabel(&labels, "run_id", facts.ShortID(run.ID))
 	}
-	if o.seen[textOf(labels)] {
+	if o.seen[labels.String()] {
 		return fmt.Errorf("run %s of archive %s is written already: name it once, or give archives different names (--archive)", run.Name, run.Archive)
 	}
-	if len(o.seen) == 0 && !o.opt.Native {
-		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s %[2]s\n", metric, metricHelp)
+	if len(o.seen) == 0 {
+		fmt.Fprintf(o.w, "# TYPE %[1]s histogram\n# UNIT %[1]s seconds\n# HELP %[1]s Completion latency of requests, as fio saw it.\n", metric)
 	}
-	if err := o.end(); err != nil {
-		return err
-	}
-	o.run, o.labels = run, labels
-	o.seen[textOf(labels)] = true
+	o.end()
+	o.run, o.labels = run, labels.String()
+	o.seen[o.labels] = true
 	_, err := o.w.Write(nil) // returns an earlier error of the writer
 	return err
 }
@@ -96,7 +94,7 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	p.layout = p.layout.Merged(requests.Layout())
 	p.span.Add(w)
 	if o.opt.Windows {
-		p.windows = append(p.windows, packedWindow{w.Start, w.End, requests.Layout(), slices.Clip(appendBins(nil, requests))})
+		p.windows = append(p.windows, pack(w, requests))
 	} else {
 		p.sum.Merge(requests)
 	}
@@ -104,48 +102,35 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 }
 
 // end writes the series of the current run.
-func (o *OpenMetrics) end() error {
+func (o *OpenMetrics) end() {
 	for _, p := range o.series {
-		labels := append(slices.Clip(o.labels), label{"direction", p.direction}, label{"host", p.host}, label{"job", p.job})
-		if !o.opt.Native {
-			o.writeSeries(p, newTextPoints(o.w, textOf(labels), o.opt.Buckets.bins(p.layout), p.layout))
-			continue
-		}
-		out := newNativePoints(o.w, labels, p.layout)
-		o.writeSeries(p, out)
-		if out.flush(); out.err != nil {
-			return out.err
-		}
+		o.writeSeries(p)
 	}
 	o.series = nil
-	return nil
 }
 
 // Close ends the exposition.
 func (o *OpenMetrics) Close() error {
-	if err := o.end(); err != nil {
-		return err
-	}
-	if !o.opt.Native {
-		o.w.WriteString("# EOF\n")
-	}
+	o.end()
+	o.w.WriteString("# EOF\n")
 	return o.w.Flush()
 }
 
-// pointWriter writes the points of one series. at is the time of a point, created when its counts began; a time before 1970
-// is not known.
-type pointWriter interface {
-	point(h *hist.Histogram, at, created time.Time)
-}
-
-func (o *OpenMetrics) writeSeries(p *points, out pointWriter) {
-	never := time.Time{}
+func (o *OpenMetrics) writeSeries(p *points) {
+	var labels strings.Builder
+	labels.WriteString(o.labels)
+	addLabel(&labels, "direction", p.direction)
+	addLabel(&labels, "host", p.host)
+	addLabel(&labels, "job", p.job)
+	out := newPointWriter(o.w, labels.String(), o.opt.Buckets.bins(p.layout), p.layout)
 	if !o.opt.Windows {
 		if !unit.IsKnown(o.run.Start) {
-			out.point(p.sum, never, never)
+			out.point(p.sum, "")
 			return
 		}
-		out.point(p.sum, p.span.End, p.span.Start)
+		at := " " + unixTime(p.span.End)
+		out.point(p.sum, at)
+		fmt.Fprintf(o.w, "%s_created{%s} %s%s\n", metric, labels.String(), unixTime(p.span.Start), at)
 		return
 	}
 	sum, end := hist.New(p.layout), time.Time{}
@@ -153,30 +138,29 @@ func (o *OpenMetrics) writeSeries(p *points, out pointWriter) {
 		w := &p.windows[i]
 		// Windows of hosts are some milliseconds apart, which is not a gap.
 		if length := w.end.Sub(w.start); length > 0 && (i == 0 || w.start.Sub(end) > length/2) {
-			out.point(sum, w.start, never)
+			out.point(sum, " "+unixTime(w.start))
 		}
 		w.addTo(sum)
 		if w.end.After(end) {
 			end = w.end
 		}
 		if next := i + 1; next == len(p.windows) || p.windows[next].end.After(end) { // only one point for each time
-			out.point(sum, end, never)
+			out.point(sum, " "+unixTime(end))
 		}
 	}
 }
 
-// textPoints writes the points of one series as text.
-type textPoints struct {
+// pointWriter writes the points of one series.
+type pointWriter struct {
 	w       *bufio.Writer
-	labels  string
 	bins    []int    // bins at whose ends buckets end
 	buckets []string // text before the counts of the buckets and of +Inf
 	count   string
 	sum     string
 }
 
-func newTextPoints(w *bufio.Writer, labels string, bins []int, l hist.Layout) *textPoints {
-	p := &textPoints{w: w, labels: labels, bins: bins, count: fmt.Sprintf("%s_count{%s} ", metric, labels), sum: fmt.Sprintf("%s_sum{%s} ", metric, labels)}
+func newPointWriter(w *bufio.Writer, labels string, bins []int, l hist.Layout) *pointWriter {
+	p := &pointWriter{w: w, bins: bins, count: fmt.Sprintf("%s_count{%s} ", metric, labels), sum: fmt.Sprintf("%s_sum{%s} ", metric, labels)}
 	for _, i := range bins {
 		p.buckets = append(p.buckets, fmt.Sprintf("%s_bucket{%s,le=%q} ", metric, labels, decimal(float64(bound(l, i))/1e9)))
 	}
@@ -184,11 +168,8 @@ func newTextPoints(w *bufio.Writer, labels string, bins []int, l hist.Layout) *t
 	return p
 }
 
-func (p *textPoints) point(h *hist.Histogram, moment, created time.Time) {
-	at := "" // with a space before it
-	if unit.IsKnown(moment) {
-		at = " " + unixTime(moment)
-	}
+// point writes one point. at is its time with a space before it, or empty.
+func (p *pointWriter) point(h *hist.Histogram, at string) {
 	next, within := 0, 0.0
 	for i, n := range h.All() {
 		for next < len(p.bins) && p.bins[next] < i {
@@ -207,28 +188,13 @@ func (p *textPoints) point(h *hist.Histogram, moment, created time.Time) {
 		sum = h.Mean().Value * within / 1e9
 	}
 	p.line(p.sum, decimal(sum), at)
-	if unit.IsKnown(created) {
-		fmt.Fprintf(p.w, "%s_created{%s} %s%s\n", metric, p.labels, unixTime(created), at)
-	}
 }
 
-func (p *textPoints) line(name, value, at string) {
+func (p *pointWriter) line(name, value, at string) {
 	p.w.WriteString(name)
 	p.w.WriteString(value)
 	p.w.WriteString(at)
 	p.w.WriteByte('\n')
-}
-
-// label is a label of a series. One with an empty value is left out.
-type label struct{ name, value string }
-
-// textOf returns labels as in an exposition.
-func textOf(labels []label) string {
-	var text strings.Builder
-	for _, l := range labels {
-		addLabel(&text, l.name, l.value)
-	}
-	return text.String()
 }
 
 // addLabel adds a label with its value escaped, unless the value is empty.
@@ -333,13 +299,29 @@ func bound(l hist.Layout, i int) int64 {
 type packedWindow struct {
 	start, end time.Time
 	layout     hist.Layout
-	bins       []byte // of appendBins
+	bins       []byte // for each bin: its index less that of the bin before, and its count
+}
+
+func pack(w *window.Window, requests *hist.Histogram) packedWindow {
+	p := packedWindow{start: w.Start, end: w.End, layout: requests.Layout()}
+	last, buf := 0, make([]byte, 0, 1024)
+	for i, n := range requests.All() {
+		buf = binary.AppendUvarint(buf, uint64(i-last))
+		buf = binary.AppendUvarint(buf, uint64(math.Round(n)))
+		last = i
+	}
+	p.bins = slices.Clone(buf) // without spare capacity
+	return p
 }
 
 func (p *packedWindow) addTo(sum *hist.Histogram) {
-	requests := hist.New(p.layout)
-	if err := addBins(requests, p.bins); err != nil {
-		panic(err) // not what appendBins made
+	window, index := hist.New(p.layout), 0
+	for b := p.bins; len(b) > 0; {
+		gap, size := binary.Uvarint(b)
+		n, more := binary.Uvarint(b[size:])
+		index += int(gap)
+		window.AddAt(index, float64(n))
+		b = b[size+more:]
 	}
-	sum.Merge(requests)
+	sum.Merge(window)
 }

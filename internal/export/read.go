@@ -47,8 +47,6 @@ type kind struct {
 var kinds = []kind{
 	{"an HdrHistogram log", isHDRLog, readHDRLog},
 	{"histograms in CSV or JSON", isBins, readBins},
-	{"histograms in the binary form of fio2es", isBinary, readBinary},
-	{"an exposition of Prometheus in protobuf", isNative, readNative},
 }
 
 // Kind says for people what a file of histograms is, such as "an HdrHistogram log", by its first bytes. It is empty if
