@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
 )
 
@@ -26,15 +25,17 @@ func doctorCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor PATH... | -- fio ARGS",
 		Short: "What a job or its results will lack, and how to keep it",
-		Long: `Shows what will be known of a run before it starts, and what will be lost: of a job
-file, a command line of fio, or a configuration of CBT (YAML). For results, in a folder
-or an archive, it shows what they have. Nothing is stored, and no jobs are run: only
-fio --version, because some versions write wrong histogram logs.
+		Long: `Shows what will be lost of a run before it starts, and how to keep it: of a job file, a
+command line of fio, or a configuration of CBT (YAML). For results, in a folder or an
+archive, it shows what is known and what is lost. Nothing is stored, and no jobs are run:
+only fio --version, because some versions write wrong histogram logs.
 
-The first line says what fio2es run adds by itself; it changes no options that you set.
-The table and what is below it are for fio alone: the reasons, and the exact lines to
-add, remove or change. Notes say what spoils the measurement of a job, such as a queue
-depth that has no effect. They do not change the exit code.
+Each cause of a loss has the exact lines to add, remove or change. fio2es run adds them by
+itself, but changes no options that you set; a line says what is lost even so. Notes say
+which option would help, and what spoils the measurement of a job, such as a queue depth
+that has no effect. They do not change the exit code.
+
+Columns for results:
 
 OVER TIME  what latencies over time come from. Averages have no percentiles
 EVERY      the length of windows
@@ -66,7 +67,7 @@ type doctorCall struct {
 	*env
 	format string
 	found  []doctor.Answers
-	byRun  []string // what fio2es run does with the commands
+	byRun  []string // what is lost with fio2es run
 }
 
 // all examines paths, and a command line if there is one.
@@ -91,16 +92,14 @@ func (x *doctorCall) all(ctx context.Context, paths, words []string) error {
 			return err
 		}
 	}
-	if x.format == table.Text {
-		for _, text := range x.byRun {
-			fmt.Fprintf(x.stdout, "%s\n\n", term.FillFor(x.stdout, term.Clean(text)))
-		}
-		if len(x.byRun) > 0 {
-			fmt.Fprint(x.stdout, "With fio alone:\n\n")
-		}
+	x.leftOut = x.leftOut || len(doctor.Causes(x.found)) > 0
+	if err := doctor.Write(x.stdout, x.found, x.format); err != nil || x.format != table.Text {
+		return err
 	}
-	x.leftOut = x.leftOut || doctor.IsLossy(x.found)
-	return doctor.Write(x.stdout, x.found, x.format)
+	for _, text := range slices.Compact(x.byRun) {
+		fmt.Fprintf(x.stdout, "\n%s\n", term.FillFor(x.stdout, term.Clean(text)))
+	}
+	return nil
 }
 
 func (x *doctorCall) command(ctx context.Context, words []string) error {
@@ -111,36 +110,18 @@ func (x *doctorCall) command(ctx context.Context, words []string) error {
 	version, err := record.VersionOf(ctx, c.Program)
 	if err != nil {
 		x.log.Debug("the version of fio is unknown", "err", err)
+		version = fioargs.HasHistogramLogs // the oldest gets most options
 	}
-	x.found = append(x.found, doctor.Predict(c, version, doctor.Here())...)
-	if with, err := withRun(c, version); err != nil {
-		x.byRun = append(x.byRun, "fio2es run refuses it: "+err.Error())
-	} else if !slices.Contains(x.byRun, with) {
-		x.byRun = append(x.byRun, with)
-	}
-	return nil
-}
-
-// withRun says what fio2es run adds to a command, and what is lost even so.
-func withRun(c *fioargs.Command, version fioargs.Version) (string, error) {
-	if version == (fioargs.Version{}) { // unknown: the oldest gets most options
-		version = fioargs.HasHistogramLogs
+	found := doctor.Check(c, version, doctor.Here())
+	if x.found = append(x.found, found...); len(doctor.Causes(found)) == 0 {
+		return nil
 	}
 	p, err := record.Of(c, record.Settings{
 		Folder: "…", Name: record.NameOf(c), Version: version, CPUs: runtime.NumCPU(), Reports: "auto", ReadFile: os.ReadFile,
 	})
 	if err != nil {
-		return "", err
-	}
-	own := c.Words()
-	var added []string
-	for _, word := range p.Words {
-		option, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		isUnset := func(s *fioargs.Section) bool { _, ok := s.Get(option); return !ok }
-		isOwn := len(c.Jobs) > 0 && !slices.ContainsFunc(c.Jobs, isUnset) // which has precedence
-		if strings.HasPrefix(word, "--") && word != "--" && !slices.Contains(own, word) && !isOwn {
-			added = append(added, word)
-		}
+		x.byRun = append(x.byRun, "fio2es run refuses it: "+err.Error())
+		return nil
 	}
 	with, err := fioargs.Parse(p.Words, func(name string) ([]byte, error) {
 		if text, ok := p.Copies[name]; ok {
@@ -149,13 +130,14 @@ func withRun(c *fioargs.Command, version fioargs.Version) (string, error) {
 		return os.ReadFile(name)
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
-	text := "With fio2es run nothing is lost."
-	if lost := doctor.Lost(doctor.Predict(with, version, nil)); len(lost) > 0 {
-		text = "With fio2es run is lost: " + strings.Join(lost, "; ") + "."
+	text := "With fio2es run in place of fio nothing is lost: it adds what is missing."
+	if causes := doctor.Causes(doctor.Check(with, version, nil)); len(causes) > 0 {
+		text = "With fio2es run in place of fio only what " + unit.List(causes, 9, " and ") + " costs is lost: it adds what is missing."
 	}
-	return text + " It adds " + cmp.Or(strings.Join(added, " "), "nothing") + ".", nil
+	x.byRun = append(x.byRun, text)
+	return nil
 }
 
 // setup examines a job file or a configuration. isResult reports that the path has results instead.
@@ -171,14 +153,12 @@ func (x *doctorCall) setup(ctx context.Context, path string) (isResult bool, err
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return true, err
 	}
-	const most = 1 << 20 // largest configuration, in bytes
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
-		return false, err
-	}
+	text, err := io.ReadAll(io.LimitReader(f, 1<<20)) // no configuration is larger
 	switch ext := filepath.Ext(path); {
+	case err != nil:
+		return false, err
 	case ext == ".yaml" || ext == ".yml":
-		found, err := doctor.PredictCBT(path, text)
+		found, err := doctor.CheckCBT(path, text)
 		x.found = append(x.found, found...)
 		return false, err
 	case fioargs.IsJobFile(text):
@@ -202,16 +182,14 @@ func (x *doctorCall) results(ctx context.Context, paths []string) error {
 	for _, r := range archive.Runs {
 		opt := x.options()
 		opt.Coarseness = 0 // of what the files have, the setting loses nothing for good
-		answers, results, err := doctor.Examine(ctx, r, opt)
+		found, notes, err := doctor.Examine(ctx, r, opt)
 		if err != nil {
 			return err
 		}
-		for _, result := range results {
-			for _, note := range result.Notes {
-				x.log.Info("note: " + note.Error())
-			}
+		for _, note := range notes {
+			x.log.Info("note: " + note.Error())
 		}
-		x.found = append(x.found, answers...)
+		x.found = append(x.found, found...)
 	}
 	return nil
 }

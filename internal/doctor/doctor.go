@@ -1,8 +1,9 @@
-// Package doctor finds what fio2es can say about a run: from its files, or, before the run, from the options of fio.
-// Both give [Answers], and a test compares the two. Before the run it also finds what spoils the measurement ([Notes]).
+// Package doctor finds what fio2es can say about a run: from its files, as ingest does ([Examine]), or, before the run, from the
+// options of fio ([Check], [CheckCBT]), by one list of rules. These also say what spoils the measurement ([Notes]).
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -11,58 +12,40 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
-// Answers says what fio2es can say about a run, and what it cannot.
+// Answers says what was found about a run, and what is known of it. Before a run nothing is known yet.
 type Answers struct {
-	Of    string // name of a section of fio, a benchmark of CBT, or a run
-	Kind  string // "section", "benchmark" or "run"
-	Hosts int    // 0 if only the files will show it
-	Jobs  int
-	From  plan.Source   // of latencies over time, or Averages
-	Every time.Duration // length of windows; 0 without latencies over time
-	End   End
-	Whole Whole
-	Start string  // evidence for the start, as in clock.source of documents
-	Error float64 // relative error of percentiles over time, as a share; 0 without them
-	Lost  []Loss
-	Notes [len(spoils)]string // what spoils the measurement of a section, "" for what does not
+	Of       string // name of a section of fio, a benchmark of CBT, or a run
+	IsRun    bool
+	Hosts    int
+	Jobs     int
+	OverTime string        // what latencies over time come from
+	Every    time.Duration // length of windows; 0 without percentiles over time
+	End      string        // whether the last interval of each job, which fio does not log, is known
+	Whole    string        // what is known about the latencies of the whole run
+	Start    string        // evidence for the start, as in clock.source of documents
+	Error    float64       // relative error of percentiles over time, as a share; 0 without them
+	Found    []Finding
 }
 
-// Averages of latencies over time have no percentiles, so they are no source of rows.
-const Averages plan.Source = "averages"
-
-// hasPercentiles reports whether there are percentiles over time.
-func (a *Answers) hasPercentiles() bool { return a.From != Averages && a.From != plan.FromNothing }
-
-// End says whether the last interval of each job, which fio does not log, is known.
-type End string
-
-// The values of End. Without percentiles over time it is empty.
-const (
-	Complete End = "complete"
-	Cut      End = "lost"
-	NoEnd    End = ""
-)
-
-// Whole says what is known about the latencies of the whole run.
-type Whole string
-
-// The values of Whole. FioOwn means fio's own percentiles; they are known only if there is a single job, because
-// they cannot be merged.
-const (
-	Percentiles Whole = "percentiles"
-	FioOwn      Whole = "fio's own"
-	Rates       Whole = "rates, mean"
-	Unknown     Whole = "nothing"
-)
-
-// Loss is something that fio2es cannot say, and the changes that would mend it.
-type Loss struct {
-	What    string // what is missing, and why
+// Finding is a cause: what it means, and the changes that would mend it.
+type Finding struct {
+	Kind    Kind
+	Option  string // of fio, that is the cause; empty for results
+	What    string
 	Changes []Change
+	rank    int // the worst have the least
 }
+
+// Kind says what follows from a cause.
+type Kind int
+
+const (
+	lost   Kind = iota // something cannot be known
+	add                // something would be better known
+	spoils             // the numbers mean something else than their reader thinks
+)
 
 // Change is a line to add, to remove or to replace.
 type Change struct {
@@ -71,114 +54,6 @@ type Change struct {
 	Line  string // empty: Old is removed
 }
 
-// lose adds a loss.
-func (a *Answers) lose(what string, changes ...Change) { a.Lost = append(a.Lost, Loss{what, changes}) }
-
-// lost returns what is lost.
-func (a *Answers) lost() (list []string) {
-	for _, l := range a.Lost {
-		list = append(list, l.What)
-	}
-	return list
-}
-
-func (a *Answers) notes() []string { return a.Notes[:] }
-
-// Lost returns what is lost in sentences, each with what it is about. An equal sentence about several is one.
-func Lost(all []Answers) []string { return together(all, (*Answers).lost) }
-
-// together returns sentences about answers, each with the names of these answers: first the first sentence about any of them.
-func together(all []Answers, sentences func(*Answers) []string) (lines []string) {
-	const most = 3 // names
-	var order []string
-	about := map[string][]int{} // by sentence, the answers
-	for rank, more := 0, true; more; rank++ {
-		more = false
-		for i := range all {
-			list := sentences(&all[i])
-			if rank >= len(list) {
-				continue
-			}
-			if more = true; list[rank] == "" || slices.Contains(list[:rank], list[rank]) {
-				continue
-			}
-			if about[list[rank]] == nil {
-				order = append(order, list[rank])
-			}
-			about[list[rank]] = append(about[list[rank]], i)
-		}
-	}
-	isOther := func(a Answers) bool { return a.Kind != all[0].Kind }
-	for _, sentence := range order {
-		var names []string
-		for _, i := range about[sentence] {
-			names = append(names, all[i].Of)
-		}
-		who := unit.List(names, most, ", ")
-		switch isAll := len(names) == len(all) && !slices.ContainsFunc(all, isOther); {
-		case isAll && len(all) == 2:
-			who = "both " + all[0].Kind + "s"
-		case isAll && len(all) > 2:
-			who = "all " + unit.Plural(len(all), all[0].Kind)
-		}
-		lines = append(lines, who+": "+sentence)
-	}
-	return lines
-}
-
-// Changes returns the changes for all losses, without repetitions.
-func Changes(all []Answers) (list []Change) {
-	for _, a := range all {
-		for _, l := range a.Lost {
-			for _, c := range l.Changes {
-				if !slices.Contains(list, c) {
-					list = append(list, c)
-				}
-			}
-		}
-	}
-	return list
-}
-
-// IsLossy reports whether there is any loss.
-func IsLossy(all []Answers) bool {
-	return slices.ContainsFunc(all, func(a Answers) bool { return len(a.Lost) > 0 })
-}
-
-var columns = []table.Column[*Answers]{
-	{Name: "of", Heading: "OF", Value: func(a *Answers) any { return a.Of }},
-	{Name: "hosts", Heading: ">HOSTS", Value: func(a *Answers) any { return a.Hosts }, Text: func(a *Answers) string { return unit.OrNothing(a.Hosts) }},
-	{Name: "jobs", Heading: ">JOBS", Value: func(a *Answers) any { return a.Jobs }, Text: func(a *Answers) string { return unit.OrNothing(a.Jobs) }},
-	{Name: "over_time", Heading: "OVER TIME", Value: func(a *Answers) any { return string(a.From) }},
-	{Name: "every", Unit: "ms", Heading: ">EVERY", Value: func(a *Answers) any { return a.Every.Milliseconds() }, Text: func(a *Answers) string {
-		if a.Every == 0 {
-			return ""
-		}
-		return unit.Elapsed(a.Every)
-	}},
-	{Name: "end", Heading: "END", Value: func(a *Answers) any { return string(a.End) }},
-	{Name: "whole", Heading: "WHOLE RUN", Value: func(a *Answers) any { return string(a.Whole) }},
-	{Name: "start", Heading: "START", Value: func(a *Answers) any { return a.Start }},
-	{Name: "error", Heading: ">ERROR", Value: func(a *Answers) any { return a.Error }, Text: func(a *Answers) string {
-		if a.Error == 0 {
-			return ""
-		}
-		return fmt.Sprintf("±%.1f %%", 100*a.Error)
-	}},
-	{Name: "lost", Value: func(a *Answers) any { return a.lost() }},
-	{Name: "changes", Value: func(a *Answers) any {
-		var lines []string
-		for _, c := range Changes([]Answers{*a}) {
-			lines = append(lines, c.String())
-		}
-		return lines
-	}},
-	{Name: "notes", Value: func(a *Answers) any {
-		return slices.DeleteFunc(slices.Clone(a.notes()), func(note string) bool { return note == "" })
-	}},
-}
-
-// String returns the change for people.
 func (c Change) String() string {
 	switch {
 	case c.Old == "":
@@ -189,32 +64,120 @@ func (c Change) String() string {
 	return c.Where + ": change " + c.Old + " to " + c.Line
 }
 
-// Write writes answers as a table in one of the [table.Formats]. For people it also writes what is lost, what to do, and notes.
+func (a *Answers) lose(what string, changes ...Change) {
+	a.Found = append(a.Found, Finding{Kind: lost, What: what, Changes: changes, rank: len(a.Found)})
+}
+
+// texts returns what was found, of what is lost or of all else.
+func (a *Answers) texts(isLost bool) []string {
+	list := []string{}
+	for _, f := range a.Found {
+		if (f.Kind == lost) == isLost {
+			list = append(list, f.What)
+		}
+	}
+	return list
+}
+
+// Causes returns the options that are the causes of losses. There are none if nothing is lost.
+func Causes(all []Answers) (options []string) {
+	for _, a := range all {
+		for _, f := range a.Found {
+			if f.Kind == lost && !slices.Contains(options, f.Option) {
+				options = append(options, f.Option)
+			}
+		}
+	}
+	return options
+}
+
+// together returns findings about several answers, the worst first. An equal sentence about several is one. It begins with their
+// names, if it is not about all.
+func together(all []Answers) (list []*Finding) {
+	names := map[*Finding][]string{}
+	for _, a := range all {
+		for _, f := range a.Found {
+			at := slices.IndexFunc(list, func(m *Finding) bool { return m.Kind == f.Kind && m.What == f.What })
+			if at < 0 {
+				at, list = len(list), append(list, new(f))
+			} else {
+				list[at].Changes = append(list[at].Changes, f.Changes...)
+			}
+			names[list[at]] = append(names[list[at]], a.Of)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *Finding) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.rank, b.rank)) })
+	for _, f := range list {
+		if len(names[f]) < len(all) {
+			f.What = unit.List(names[f], 3, ", ") + ": " + f.What
+		}
+	}
+	return list
+}
+
+var columns = []table.Column[*Answers]{
+	{Name: "of", Heading: "OF", Value: func(a *Answers) any { return a.Of }},
+	{Name: "hosts", Heading: ">HOSTS", Value: func(a *Answers) any { return a.Hosts }},
+	{Name: "jobs", Heading: ">JOBS", Value: func(a *Answers) any { return a.Jobs }},
+	{Name: "over_time", Heading: "OVER TIME", Value: func(a *Answers) any { return a.OverTime }},
+	{Name: "every", Unit: "ms", Heading: ">EVERY", Value: func(a *Answers) any { return a.Every.Milliseconds() }, Text: func(a *Answers) string {
+		return ifKnown(a.Every > 0, unit.Elapsed(a.Every))
+	}},
+	{Name: "end", Heading: "END", Value: func(a *Answers) any { return a.End }},
+	{Name: "whole", Heading: "WHOLE RUN", Value: func(a *Answers) any { return a.Whole }},
+	{Name: "start", Heading: "START", Value: func(a *Answers) any { return a.Start }},
+	{Name: "error", Heading: ">ERROR", Value: func(a *Answers) any { return a.Error }, Text: func(a *Answers) string {
+		return ifKnown(a.Error > 0, fmt.Sprintf("±%.1f %%", 100*a.Error))
+	}},
+	{Name: "lost", Value: func(a *Answers) any { return a.texts(true) }},
+	{Name: "changes", Value: func(a *Answers) any {
+		lines := []string{}
+		for _, f := range a.Found {
+			for _, c := range f.Changes {
+				if !slices.Contains(lines, c.String()) {
+					lines = append(lines, c.String())
+				}
+			}
+		}
+		return lines
+	}},
+	{Name: "notes", Value: func(a *Answers) any { return a.texts(false) }},
+}
+
+func ifKnown(isKnown bool, text string) string { return map[bool]string{true: text}[isKnown] }
+
+// Write writes answers as a table in one of the [table.Formats]. For people the table has only runs, and what was found is below
+// it: each cause, and then the changes, each after the last cause that it mends.
 func Write(w io.Writer, found []Answers, format string) error {
-	t := table.NewNarrow(w, format, columns, []string{"OF"}, []string{"HOSTS", "JOBS", "EVERY", "ERROR"})
-	for i := range found {
-		if err := t.Write(&found[i]); err != nil {
+	rows := slices.DeleteFunc(slices.Clone(found), func(a Answers) bool { return !a.IsRun && format == table.Text })
+	if len(rows) > 0 {
+		t := table.NewNarrow(w, format, columns, []string{"OF"}, []string{"HOSTS", "JOBS", "EVERY", "ERROR"})
+		for i := range rows {
+			if err := t.Write(&rows[i]); err != nil {
+				return err
+			}
+		}
+		if err := t.End(); err != nil || format != table.Text {
 			return err
 		}
+		fmt.Fprintln(w)
 	}
-	if err := t.End(); err != nil || format != table.Text {
-		return err
+	if len(Causes(found)) == 0 {
+		fmt.Fprintln(w, "Nothing is lost.")
 	}
-	write := func(title, kind string, lines []string) {
-		if len(lines) > 0 {
-			fmt.Fprintln(w, title)
+	list := together(found)
+	for i, f := range list {
+		kind := "note: "
+		if f.Kind == lost {
+			kind = "lost: "
 		}
-		for _, line := range lines {
-			fmt.Fprintln(w, term.FillFor(w, term.Clean(kind+line)))
+		fmt.Fprintln(w, term.FillFor(w, term.Clean(kind+f.What)))
+		for j, c := range f.Changes {
+			mends := func(f *Finding) bool { return slices.Contains(f.Changes, c) }
+			if !slices.ContainsFunc(list[i+1:], mends) && !slices.Contains(f.Changes[:j], c) {
+				term.Line(w, "  %s", c)
+			}
 		}
 	}
-	write("", "lost: ", Lost(found))
-	if changes := Changes(found); len(changes) > 0 {
-		fmt.Fprintln(w, "\nTo keep all of it:")
-		for _, c := range changes {
-			term.Line(w, "  %s", c)
-		}
-	}
-	write("", "note: ", together(found, (*Answers).notes))
 	return nil
 }
