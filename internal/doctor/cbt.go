@@ -19,21 +19,19 @@ const shimPath = "/usr/local/bin/fio2es-fio"
 
 // class is a benchmark of CBT that runs fio: the settings that decide what fio writes.
 type class struct {
-	command   string   // setting with the command of fio
-	format    string   // of its report; empty means fio's default, which is text
-	setFormat bool     // the setting fio_out_format replaces format
-	logs      []string // settings for logs of latencies, bandwidth and rates, which are on by default
-	averages  bool     // log_avg_msec is passed to fio
+	command   string // setting with the command of fio
+	format    string // of its report; empty means fio's default, which is text
+	setFormat bool   // the setting fio_out_format replaces format
+	logs      string // setting for logs, which are on by default; empty: one for each kind
+	averages  bool   // log_avg_msec is passed to fio
 }
 
-var logSettings = []string{"log_lat", "log_bw", "log_iops"}
-
 var classes = map[string]class{
-	"librbdfio": {command: "cmd_path", format: "json,normal", setFormat: true, logs: logSettings, averages: true},
-	"fio":       {command: "cmd_path", format: "json,normal", logs: []string{"logging", "logging", "logging"}, averages: true},
-	"rbdfio":    {command: "cmd_path", logs: logSettings, averages: true},
-	"rawfio":    {command: "fio_cmd", format: "json", logs: logSettings},
-	"kvmrbdfio": {command: "fio_cmd", logs: logSettings},
+	"librbdfio": {command: "cmd_path", format: "json,normal", setFormat: true, averages: true},
+	"fio":       {command: "cmd_path", format: "json,normal", logs: "logging", averages: true},
+	"rbdfio":    {command: "cmd_path", averages: true},
+	"rawfio":    {command: "fio_cmd", format: "json"},
+	"kvmrbdfio": {command: "fio_cmd"},
 }
 
 // ErrNotCBT means that a YAML file is not a configuration of CBT.
@@ -101,8 +99,8 @@ func (of class) check(where string, set settings) ([]Finding, error) {
 		}
 		line = append(line, "--write_hist_log=output.0", "--log_hist_msec=1000")
 	}
-	for i, log := range []string{"lat", "bw", "iops"} {
-		if on, isSet := set[of.logs[i]].(bool); on || !isSet {
+	for _, log := range []string{"lat", "bw", "iops"} {
+		if on, isSet := set[cmp.Or(of.logs, "log_"+log)].(bool); on || !isSet {
 			line = append(line, "--write_"+log+"_log=output.0")
 		}
 	}
@@ -129,11 +127,10 @@ func (of class) check(where string, set settings) ([]Finding, error) {
 	if of.format == "" {
 		with = append(with, "--output-format=json+,normal")
 	}
-	changes := []Change{{where, old, of.command + ": " + strings.Join(with, " ")}}
+	changes := change(where, old, of.command+": "+strings.Join(with, " "))
 	if format != "" && !strings.Contains(format, "json") {
-		changes = append(changes, Change{where, "fio_out_format: " + format, "fio_out_format: json+," + format})
+		changes = append(changes, change(where, "fio_out_format: "+format, "fio_out_format: json+,"+format)...)
 	}
-	changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Old == c.Line })
 	for i := range found {
 		found[i].Changes = changes
 	}

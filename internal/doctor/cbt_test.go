@@ -41,14 +41,16 @@ func TestCheckCBT(t *testing.T) {
 			}
 			benchmark, config, _ := strings.Cut(tt.yaml, ":")
 			changes := changesOf(all)
-			if tt.change == "" && len(all[0].Found) > 0 || tt.change != "" && (len(changes) != 1 || changes[0].Where != "cbt.yaml, "+benchmark || changes[0].Line != tt.change) {
-				t.Errorf("to do %+v: %s", changes, text(&all[0]))
-			}
-			if tt.change == "" {
+			isSet := strings.Contains(config, "_path:") || strings.Contains(config, "_cmd:")
+			switch {
+			case tt.change == "":
+				if len(changes) > 0 {
+					t.Errorf("to do %q: %s", changes, text(&all[0]))
+				}
 				return
-			}
-			if isSet := strings.Contains(config, "_path:") || strings.Contains(config, "_cmd:"); isSet != (changes[0].Old != "") {
-				t.Errorf("to change: %q", changes[0].Old)
+			case len(changes) != 1 || !strings.HasSuffix(changes[0], " "+tt.change) || !strings.HasPrefix(changes[0], "cbt.yaml, "+benchmark+": ") ||
+				isSet != strings.Contains(changes[0], ": change "):
+				t.Errorf("to do %q: %s", changes, text(&all[0]))
 			}
 			again, err := CheckCBT("cbt.yaml", []byte("benchmarks:\n  "+benchmark+": {"+tt.change+", fio_out_format: json}\n"))
 			if err != nil || len(Causes(again)) > 0 {
@@ -59,7 +61,7 @@ func TestCheckCBT(t *testing.T) {
 }
 
 // changesOf returns the changes of all causes, each once.
-func changesOf(all []Answers) (list []Change) {
+func changesOf(all []Answers) (list []string) {
 	for _, f := range together(all) {
 		for _, c := range f.Changes {
 			if !slices.Contains(list, c) {
@@ -73,15 +75,11 @@ func changesOf(all []Answers) (list []Change) {
 // TestFormat: if CBT asks only for a report in text, the advice adds JSON to it.
 func TestFormat(t *testing.T) {
 	for yaml, want := range map[string][]string{
-		"{fio_out_format: normal}":                                      {"cmd_path: /usr/local/bin/fio2es-fio", "fio_out_format: json+,normal"},
-		"{fio_out_format: normal, cmd_path: /usr/local/bin/fio2es-fio}": {"fio_out_format: json+,normal"},
+		"{fio_out_format: normal}":                                      {"x, librbdfio: add cmd_path: /usr/local/bin/fio2es-fio", "x, librbdfio: change fio_out_format: normal to fio_out_format: json+,normal"},
+		"{fio_out_format: normal, cmd_path: /usr/local/bin/fio2es-fio}": {"x, librbdfio: change fio_out_format: normal to fio_out_format: json+,normal"},
 	} {
 		all, err := CheckCBT("x", []byte("benchmarks: {librbdfio: "+yaml+"}"))
-		var got []string
-		for _, c := range changesOf(all) {
-			got = append(got, c.Line)
-		}
-		if err != nil || !slices.Equal(got, want) {
+		if got := changesOf(all); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v, want %q", yaml, got, err, want)
 		}
 	}

@@ -118,7 +118,7 @@ func text(a *Answers) string {
 	for _, f := range a.Found {
 		fmt.Fprintf(&b, "\t%s\n", f.What)
 		for _, c := range f.Changes {
-			fmt.Fprintf(&b, "\t\t%s: %q to %q\n", c.Where, c.Old, c.Line)
+			fmt.Fprintf(&b, "\t\t%s\n", c)
 		}
 	}
 	return b.String()
@@ -144,26 +144,34 @@ func jobFile(options string) (file string, own []string) {
 func apply(t *testing.T, all []Answers, words []string, file string) ([]string, string) {
 	t.Helper()
 	lines := strings.Split(file, "\n")
-	done := map[Change]bool{}
+	done := map[string]bool{}
 	var added []string
 	for _, f := range together(all) {
 		for _, c := range f.Changes {
-			old := slices.Index(words, c.Old)
-			n, _ := strconv.Atoi(strings.TrimPrefix(c.Where, "job.fio:"))
+			where, what, _ := strings.Cut(c, ": ")
+			verb, line, _ := strings.Cut(what, " ")
+			old := line
+			if verb == "change" {
+				old, line, _ = strings.Cut(line, " to ")
+			}
+			at := slices.Index(words, old)
+			n, _ := strconv.Atoi(strings.TrimPrefix(where, "job.fio:"))
 			switch {
 			case done[c]:
-			case c.Old == "" && strings.HasPrefix(c.Where, fioargs.CommandLine):
-				words = slices.Insert(words, 1, strings.Fields(c.Line)...)
-			case c.Old == "" && c.Where == "job.fio, [global]":
-				added = append(added, c.Line)
-			case n > 0 && lines[n-1] == c.Old:
-				lines[n-1] = c.Line
-			case c.Where == fioargs.CommandLine && old > 0 && c.Line == "":
-				words = slices.Delete(words, old, old+1)
-			case c.Where == fioargs.CommandLine && old > 0:
-				words[old] = c.Line
+			case verb == "add" && strings.HasPrefix(where, fioargs.CommandLine):
+				words = slices.Insert(words, 1, strings.Fields(line)...)
+			case verb == "add" && where == "job.fio, [global]":
+				added = append(added, line)
+			case n > 0 && lines[n-1] == old && verb == "remove":
+				lines[n-1] = ""
+			case n > 0 && lines[n-1] == old:
+				lines[n-1] = line
+			case where == fioargs.CommandLine && at > 0 && verb == "remove":
+				words = slices.Delete(words, at, at+1)
+			case where == fioargs.CommandLine && at > 0:
+				words[at] = line
 			default:
-				t.Fatalf("%+v cannot be done to %q and\n%s", c, words, strings.Join(lines, "\n"))
+				t.Fatalf("%q cannot be done to %q and\n%s", c, words, strings.Join(lines, "\n"))
 			}
 			done[c] = true
 		}

@@ -34,8 +34,8 @@ type Finding struct {
 	Kind    Kind
 	Option  string // of fio, that is the cause; empty for results
 	What    string
-	Changes []Change
-	rank    int // the worst have the least
+	Changes []string // lines, such as "job.fio, [global]: add direct=1"
+	rank    int      // the worst have the least
 }
 
 // Kind says what follows from a cause.
@@ -47,24 +47,20 @@ const (
 	spoils             // the numbers mean something else than their reader thinks
 )
 
-// Change is a line to add, to remove or to replace.
-type Change struct {
-	Where string // such as "job.fio, [global]", or "command line"
-	Old   string // empty: Line is added
-	Line  string // empty: Old is removed
-}
-
-func (c Change) String() string {
+// change returns a line to add, to remove or to replace, for people. There is none if nothing changes.
+func change(where, old, line string) []string {
 	switch {
-	case c.Old == "":
-		return c.Where + ": add " + c.Line
-	case c.Line == "":
-		return c.Where + ": remove " + c.Old
+	case old == line:
+		return nil
+	case old == "":
+		return []string{where + ": add " + line}
+	case line == "":
+		return []string{where + ": remove " + old}
 	}
-	return c.Where + ": change " + c.Old + " to " + c.Line
+	return []string{where + ": change " + old + " to " + line}
 }
 
-func (a *Answers) lose(what string, changes ...Change) {
+func (a *Answers) lose(what string, changes ...string) {
 	a.Found = append(a.Found, Finding{Kind: lost, What: what, Changes: changes, rank: len(a.Found)})
 }
 
@@ -133,11 +129,7 @@ var columns = []table.Column[*Answers]{
 	{Name: "changes", Value: func(a *Answers) any {
 		lines := []string{}
 		for _, f := range a.Found {
-			for _, c := range f.Changes {
-				if !slices.Contains(lines, c.String()) {
-					lines = append(lines, c.String())
-				}
-			}
+			lines = append(lines, slices.DeleteFunc(slices.Clone(f.Changes), func(line string) bool { return slices.Contains(lines, line) })...)
 		}
 		return lines
 	}},

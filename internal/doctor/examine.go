@@ -35,11 +35,7 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (all []Ans
 			return nil, nil, err
 		}
 		if result.Run != nil {
-			change := Change{Where: nextRun, Line: "fio --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+ --output=NAME.json"}
-			if run.Iteration != nil {
-				change = Change{Where: "CBT's yaml", Line: "cmd_path: " + shimPath}
-			}
-			a.judge(result, change)
+			a.judge(result, run.Iteration != nil)
 		}
 		skipped := alike.List[error]{Shown: 1}
 		for _, err := range result.Skipped {
@@ -56,8 +52,12 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (all []Ans
 	return all, notes, nil
 }
 
-// judge sets what is known of a run that was read, and what is lost, which a change mends.
-func (a *Answers) judge(result *pipeline.Result, change Change) {
+// judge sets what is known of a run that was read, and what is lost.
+func (a *Answers) judge(result *pipeline.Result, isCBT bool) {
+	mend := "the next run: add fio --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+ --output=NAME.json"
+	if isCBT {
+		mend = "CBT's yaml: add cmd_path: " + shimPath
+	}
 	const bins = "there is no report with bins (json+)"
 	doc, jobs := result.Run, result.Plan.Jobs
 	a.Jobs, a.Start, a.Whole = doc.Fio.Jobs, doc.Clock.Source, wholeOf(doc)
@@ -74,17 +74,15 @@ func (a *Answers) judge(result *pipeline.Result, change Change) {
 	}
 	if why := strings.TrimPrefix(doc.NoWindows, plan.NoWindowsPrefix); !hasWindows { // with what to do about it
 		a.Error = 0
-		changes := slices.DeleteFunc([]Change{change}, func(c Change) bool { return c.Where == nextRun })
-		if isWhole {
-			a.lose("percentiles over time: "+why, changes...)
-		} else {
-			a.lose("percentiles over time and of the whole run: "+why, changes...)
+		what := "percentiles over time" + ifKnown(!isWhole, " and of the whole run")
+		if a.lose(what + ": " + why); isCBT {
+			a.Found[0].Changes = []string{mend}
 		}
 	}
 	without := slices.DeleteFunc(slices.Clone(jobs), func(j *plan.Job) bool { return j.Source != plan.FromNothing })
 	if n := len(without); n > 0 && hasWindows {
 		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(jobs),
-			cmp.Or(without[0].Section(), without[0].Name())), change)
+			cmp.Or(without[0].Section(), without[0].Name())), mend)
 	}
 	isUnreported := slices.ContainsFunc(jobs, func(j *plan.Job) bool { return j.Report() == "" })
 	// besides requests of jobs without a log
@@ -96,25 +94,22 @@ func (a *Answers) judge(result *pipeline.Result, change Change) {
 	}
 	switch {
 	case isCut && isVague:
-		a.lose(fmt.Sprintf("the end of each job, up to %v, and the exact start: fio does not log them, and there is no report in JSON", a.Every), change)
+		a.lose(fmt.Sprintf("the end of each job, up to %v, and the exact start: fio does not log them, and there is no report in JSON", a.Every), mend)
 	case isCut:
-		a.lose(fmt.Sprintf("the end of each job, up to %v: fio does not log it, and %s", a.Every, bins), change)
+		a.lose(fmt.Sprintf("the end of each job, up to %v: fio does not log it, and %s", a.Every, bins), mend)
 	case isVague:
-		a.lose("the exact start: there is no report in JSON", change)
+		a.lose("the exact start: there is no report in JSON", mend)
 	}
 	if hasWindows && !isWhole {
-		a.lose("percentiles of the whole run: "+bins, change)
+		a.lose("percentiles of the whole run: "+bins, mend)
 	}
 	if finest := hist.Fio3(0).RelativeError(); a.Error > finest {
 		a.lose(fmt.Sprintf("accuracy: percentiles are known to ±%.1f %%, without log_hist_coarseness to ±%.1f %%", 100*a.Error, 100*finest),
-			Change{Where: nextRun, Old: "log_hist_coarseness"})
+			"the next run: remove log_hist_coarseness")
 	}
 }
 
-const (
-	percentiles = "percentiles"
-	nextRun     = "the next run"
-)
+const percentiles = "percentiles"
 
 // wholeOf returns what a run document says about the whole run.
 func wholeOf(doc *mapping.Run) string {

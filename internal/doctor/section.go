@@ -142,43 +142,34 @@ func (s *section) paths() (paths []string) {
 
 // changes returns the changes that mend a section: "name=value" sets an option, "-name" removes it. Values of output-format
 // and write_hist_log follow from the command. What is as it should be needs no change.
-func (s *section) changes(mends string) (list []Change) {
+func (s *section) changes(mends string) (list []string) {
 	for _, mend := range strings.Fields(mends) {
 		name, value, _ := strings.Cut(strings.TrimPrefix(mend, "-"), "=")
+		value = cmp.Or(value, s.logName())
 		o, isSet := s.Get(name)
 		switch {
+		case name == "output-format" && s.hasBins, mend[0] == '-' && !s.isSet(name):
 		case name == "output-format":
-			list = append(list, s.report()...)
-		case name == "status-interval":
-			list = append(list, Change{fioargs.CommandLine, s.own(name), "--" + mend})
-		case strings.HasPrefix(mend, "-"):
-			if s.isSet(name) {
-				list = append(list, Change{Where: o.At, Old: written(o)})
+			old, line := s.own(name), "--output-format=json+"
+			if others := slices.DeleteFunc(slices.Clone(s.formats), func(f string) bool { return f == "json" }); old != "" && len(others) > 0 {
+				line += "," + strings.Join(others, ",")
+			} else if old == "" && s.own("output") == "" {
+				line += " --output=" + s.logName() + ".json"
 			}
+			list = append(list, change(fioargs.CommandLine, old, line)...)
+		case name == "status-interval":
+			list = append(list, change(fioargs.CommandLine, s.own(name), "--"+mend)...)
+		case mend[0] == '-':
+			list = append(list, change(o.At, written(o), "")...)
 		case isSet:
-			list = append(list, Change{o.At, written(o), written(fioargs.Option{Name: name, Value: value, At: o.At})})
+			list = append(list, change(o.At, written(o), written(fioargs.Option{Name: name, Value: value, At: o.At}))...)
 		case s.File == "":
-			list = append(list, Change{Where: fioargs.CommandLine + ", before the first --name", Line: "--" + name + "=" + cmp.Or(value, s.logName())})
+			list = append(list, change(fioargs.CommandLine+", before the first --name", "", "--"+name+"="+value)...)
 		default:
-			list = append(list, Change{Where: s.File + ", [global]", Line: name + "=" + cmp.Or(value, s.logName())})
+			list = append(list, change(s.File+", [global]", "", name+"="+value)...)
 		}
 	}
-	return slices.DeleteFunc(list, func(c Change) bool { return c.Old == c.Line })
-}
-
-// report returns the change with which fio writes a report with bins to a file.
-func (s *section) report() []Change {
-	old := s.own("output-format")
-	switch {
-	case s.hasBins:
-		return nil
-	case old == "" && s.own("output") == "":
-		return []Change{{Where: fioargs.CommandLine, Line: "--output-format=json+ --output=" + s.logName() + ".json"}}
-	case old == "":
-		return []Change{{Where: fioargs.CommandLine, Line: "--output-format=json+"}}
-	}
-	formats := slices.DeleteFunc(slices.Clone(s.formats), func(f string) bool { return f == "json" })
-	return []Change{{fioargs.CommandLine, old, "--output-format=" + strings.Join(append([]string{"json+"}, formats...), ",")}}
+	return list
 }
 
 // own returns an option of fio itself as the user wrote it, or "".
