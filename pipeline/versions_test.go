@@ -63,10 +63,10 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestDoubledWithoutReport: without its report, a log of fio --client is refused, and others are not.
+// TestDoubledWithoutReport: without its report, a log with the name that fio --client gives is refused, and others are not.
 func TestDoubledWithoutReport(t *testing.T) {
 	for name, skipped := range map[string][]string{
-		"clients-3.42": {"each row has all requests of an earlier one"}, "two-jobs-rw": nil, "stalls": nil, "coarseness": nil, "epoch": nil,
+		"clients-3.42": {"fio --client names logs like this one"}, "two-jobs-rw": nil, "stalls": nil, "coarseness": nil, "epoch": nil,
 		"mixed-bs": nil, "trim-write-read": nil,
 	} {
 		t.Run(name, func(t *testing.T) {

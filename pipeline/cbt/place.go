@@ -152,6 +152,7 @@ const (
 	rbdfio       = "rbdfio"         // a class of CBT, and the folder that it puts its own into
 	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
 	clientsDir   = "clients"        // in it are the folders of the hosts
+	localhost    = "localhost"      // the one host without fio --client
 )
 
 // fioClasses are CBT's benchmarks that run fio.

@@ -62,6 +62,7 @@ type Log struct {
 	Job    int    // of fio, from 1; 0 for a log of all jobs
 	Prefix string // the part of the name before _clat_hist, as fio wrote it
 	Stored bool   // written with log_store_compressed
+	Client bool   // named as fio --client names its logs, or in the folder of one of its hosts
 	File   *source.File
 }
 

@@ -62,6 +62,7 @@ func (s *sorter) addLog(log *logFile) {
 	l := Log{
 		Kind: name.Kind, Host: cmp.Or(name.Host, at.host), Volume: volume, Job: name.Job,
 		Prefix: name.Prefix, Stored: name.Stored, File: f,
+		Client: at.layout == ofPeople && name.Host != "" && family != "output" || at.layout == ofSample && at.host != "" && at.host != localhost,
 	}
 	key := logKey{r, l.Kind, l.Host, l.Prefix, l.Job}
 	if used := s.logs[key]; used != nil {
@@ -113,9 +114,9 @@ func (s *sorter) addReport(f *source.File) bool {
 		if base == pbenchReport {
 			one.Found, one.Candidate = FoundNamed, false
 		}
-		isRemote := func(l Log) bool { return l.Host != "localhost" }
+		isRemote := func(l Log) bool { return l.Host != localhost }
 		if !r.isReported() && !slices.ContainsFunc(r.logs(), isRemote) {
-			one.Host = "localhost" // without fio --client the report has no names of hosts
+			one.Host = localhost // without fio --client the report has no names of hosts
 		}
 		r.Reports = append(r.Reports, one)
 		return true

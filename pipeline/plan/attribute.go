@@ -130,9 +130,9 @@ func jobsOf(host string, jobs []*Job) []*Job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Host != "" && host != "" && !cbt.SameHost(host, j.Host) })
 }
 
-// undouble finds out which rows fio --client added to others in the logs that it wrote. All logs have the same error. It shows in the
-// rows, where each has all requests of an earlier one, or by the bins of the report, which contain all rows. Otherwise the logs
-// are not used.
+// undouble finds out which rows fio --client added to others in the logs that it wrote. All logs have the same error, and the bins of
+// the report, which contain all requests, prove which: fio 3 adds the row before the last one of a direction, versions of 2016 the
+// last one. If they prove nothing, the logs are not used.
 func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
 		if !j.Log.Kind.IsHistogram() || !j.HasRows || j.damage != nil {
@@ -141,44 +141,32 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 		_, j.damage = p.ev.Reader.Sums(j.Log, &Undoubler{})
 		return j.damage != nil
 	})
-	try := func(lag int) (shared int, fit, few bool) {
+	fits := func(lag int) bool {
 		for _, of := range by(func(e *Entry) string { return e.Host }, entries) {
 			var sums Sums
 			for _, j := range jobsOf(of[0].Host, jobs) {
-				undo := &Undoubler{Lag: lag}
-				rows, err := p.ev.Reader.Sums(j.Log, undo)
+				rows, err := p.ev.Reader.Sums(j.Log, &Undoubler{Lag: lag})
 				if err != nil {
-					return 0, false, false
+					return false
 				}
-				shared += undo.shared
-				few = few || rows.isFew()
 				sums.merge(rows)
 			}
 			if !sums.fit(of) {
-				return shared, false, few
+				return false
 			}
 		}
-		return shared, true, few
+		return true
 	}
-	for _, way := range []struct{ lag, least int }{{1, provenBins}, {2, provenBins}, {0, 0}, {2, 0}, {1, 0}} {
-		shared, fit, few := try(way.lag)
-		if !fit || shared < way.least {
-			continue
-		}
-		if !out.HasBins && (way.lag > 0 || few) {
-			break
-		}
-		for _, j := range jobs {
-			if j.Log.Lag = way.lag; way.lag > 0 {
-				p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
-					j.Log.File.Name(), out.File.Name())
-			}
-		}
-		return
-	}
+	lags := []int{2, 1, 0}
+	proven := slices.IndexFunc(lags, func(lag int) bool { return out.HasBins && fits(lag) })
 	for _, j := range jobs {
-		j.damage = fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
-			"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
+		if proven < 0 {
+			j.damage = fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
+				"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
+		} else if j.Log.Lag = lags[proven]; j.Log.Lag > 0 {
+			p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
+				j.Log.File.Name(), out.File.Name())
+		}
 	}
 }
 

@@ -35,8 +35,6 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 				e.Describe())
 		}
 	}
-	isDoubled := slices.ContainsFunc(p.Outputs, func(o *Output) bool { return o.Client }) ||
-		slices.ContainsFunc(jobs, func(j *Job) bool { return looksDoubled(j) })
 	for _, j := range jobs {
 		if j.dropped {
 			continue
@@ -49,7 +47,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 			p.useRaw(j)
 			continue
 		}
-		switch why := p.whyNotHist(j, isDoubled); {
+		switch why := p.whyNotHist(j); {
 		case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
 			p.useHist(j)
 		case j.raw != nil:
@@ -72,9 +70,8 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 // errNoRows means that a histogram log has no rows.
 var errNoRows = errors.New("the histogram log has no rows")
 
-// whyNotHist returns the reason why the histogram log of a job cannot be used, or nil if it can. isDoubled says that fio --client
-// wrote the logs that no report covers.
-func (p *planner) whyNotHist(j *Job, isDoubled bool) error {
+// whyNotHist returns the reason why the histogram log of a job cannot be used, or nil if it can.
+func (p *planner) whyNotHist(j *Job) error {
 	switch {
 	case !j.Log.Kind.IsHistogram():
 		return fmt.Errorf("%s: no histogram log of job %d", p.Title, j.Number)
@@ -92,9 +89,9 @@ func (p *planner) whyNotHist(j *Job, isDoubled bool) error {
 				j.Log.File.Name(), time.Duration(least))
 		}
 	}
-	if isDoubled && j.Entry == nil || looksDoubled(j) {
-		return fmt.Errorf("%s: each row has all requests of an earlier one, as fio --client writes them, and no report says how many "+
-			"there were: the log is not used; add fio's json+ report", j.Log.File.Name())
+	if j.Entry == nil && (j.Log.Client || slices.ContainsFunc(p.Outputs, func(o *Output) bool { return o.Client })) {
+		return fmt.Errorf("%s: fio --client names logs like this one and adds earlier rows to later ones, and no report proves how: the "+
+			"log is not used; add fio's json+ report", j.Log.File.Name())
 	}
 	return nil
 }
@@ -279,28 +276,3 @@ func (p *planner) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
 	}
 	return nil
 }
-
-// looksDoubled reports whether each row of a job whose report has no bins contains an earlier one, bin by bin. A load that really grows
-// does not fill the same bins, or else rows of fio 3 also contain the one before, which only fio 2 added.
-func looksDoubled(j *Job) bool {
-	rows := j.Log.Rows
-	if j.Entry != nil && (j.Entry.Out.HasBins || j.Entry.Out.Client) {
-		return false // by its report
-	}
-	contains := func(lag int) bool {
-		undo := Undoubler{Lag: lag}
-		for _, rec := range rows {
-			if rec := *rec; undo.Row(&rec) != nil {
-				return false
-			}
-		}
-		return undo.shared >= provenBins
-	}
-	if len(rows) == 0 || contains(1) {
-		return len(rows) > 0 && rows[0].Layout.Unit() == hist.Microseconds
-	}
-	return contains(2)
-}
-
-// provenBins is in how many bins rows have all requests of an earlier one, and in none too few, if it is no chance.
-const provenBins = 30

@@ -22,10 +22,11 @@ type made struct {
 	bins      bool   // reports are in json+
 	version   string // of fio, in reports
 	options   options
-	histogram string // rows of the histogram log: "1000 2000", "none", "zero", "doubled", "ramp" or "damaged"; empty: no log
+	histogram string // rows of the histogram log: "1000 2000", "none", "zero" or "damaged"; empty: no log
 	completed string // the first row of a log of completions: "fio3", "fio2" or "averaged"
 	written   int64  // ms after the report at which the logs were written
 	prefix    string // of the logs
+	client    bool   // the log is named as fio --client does
 }
 
 // sums is a [Reader] of logs whose rows have some requests.
@@ -62,7 +63,7 @@ func (m made) evidence() *Evidence {
 		prefix = m.prefix
 	}
 	if m.histogram != "" {
-		l := &Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Prefix: prefix, File: file(prefix+"_clat_hist.1.log", m.written)}, Segment: -1}
+		l := &Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Prefix: prefix, File: file(prefix+"_clat_hist.1.log", m.written), Client: m.client}, Segment: -1}
 		l.Hint = ev.HintFor(l.Log, hist.Hint{})
 		row := func(at int64, n uint64) {
 			rec := &fiolog.Record{Time: at, Layout: hist.Fio3(0), Total: n}
@@ -77,22 +78,6 @@ func (m made) evidence() *Evidence {
 			l.Damage = errors.New("it cannot be read")
 		case "zero":
 			row(1000, 0)
-		case "doubled":
-			for i := range int64(6) { // each row has all of the row before the last one, and none of the last one
-				row(1000*(i+1), uint64(500*(i/2+1)))
-				of := l.Rows[i]
-				for bin := range uint32(8) {
-					of.Bins = append(of.Bins, hist.Bin{Index: 100 + 2*bin + uint32(i%2), Count: uint64(500 * (i/2 + 1))})
-				}
-			}
-		case "ramp":
-			for i := range int64(6) {
-				row(1000*(i+1), uint64(500*(i+1)))
-				of := l.Rows[i]
-				for bin := range uint32(8) {
-					of.Bins = append(of.Bins, hist.Bin{Index: 100 + bin, Count: uint64(500 * (i + 1))})
-				}
-			}
 		default:
 			row(1000, 1000)
 			row(2000, 1000)
@@ -142,10 +127,8 @@ func TestChoose(t *testing.T) {
 		{"completions and a report", made{reports: 1, completed: "fio2"}, false, "completions", ""},
 		{"averages", made{reports: 1, completed: "averaged"}, false, "averages", ""},
 		{"averages of the highest", made{reports: 1, completed: "averaged", options: options{"log_max_value": "1"}}, false, "nothing", "highest value of each interval"},
-		{"rows of fio --client without a report", made{histogram: "doubled"}, false, "nothing", "as fio --client writes them"},
-		{"rows that grow", made{histogram: "ramp"}, false, "histogram log", ""},
-		{"rows that grow, with a report", made{reports: 1, bins: true, histogram: "doubled"}, false, "histogram log", ""},
-		{"rows of fio --client, and a report without bins", made{reports: 1, histogram: "doubled"}, false, "nothing", "as fio --client writes them"},
+		{"rows of fio --client without a report", made{histogram: "rows", client: true}, false, "nothing", "no report proves how"},
+		{"a log with a host, and its report", made{reports: 1, histogram: "rows", client: true}, false, "histogram log", ""},
 		{"fio 3.7", made{reports: 1, bins: true, version: "fio-3.7", histogram: "rows"}, false, "histogram log", ""},
 	} {
 		var said Remarks
@@ -320,36 +303,62 @@ func recordOf(counts []uint64) *fiolog.Record {
 	return rec
 }
 
-// TestUndouble: what fio --client does to rows is undone, and nothing else is taken for it.
+// doubled is a [reader] of one log whose rows fio wrote in some way.
+type doubled struct {
+	sums
+	rows [][]uint64
+}
+
+func (d doubled) Sums(_ *Log, undo *Undoubler) (*Sums, error) {
+	all := &Sums{}
+	for _, row := range d.rows {
+		rec := recordOf(row)
+		if err := undo.Row(rec); err != nil {
+			return nil, err
+		}
+		rec.Layout = hist.Fio3(0)
+		all.Add(rec)
+	}
+	return all, nil
+}
+
+// TestUndouble: what fio --client does to rows is undone where the bins of its report prove it. Otherwise the log is refused.
 func TestUndouble(t *testing.T) {
 	own := [][]uint64{{5, 0, 1}, {4, 2, 0}, {0, 3, 3}, {6, 1, 0}, {2, 2, 2}}
-	for lag := 1; lag <= 2; lag++ {
-		undo := Undoubler{Lag: lag}
+	for lag := range 3 {
 		var written [][]uint64
 		for k, row := range own {
-			w := append([]uint64(nil), row...)
-			if k >= lag {
-				for i := range w {
+			w := slices.Clone(row)
+			for i := range w {
+				if k >= lag && lag > 0 {
 					w[i] += written[k-lag][i]
 				}
 			}
 			written = append(written, w)
-			rec := recordOf(w)
-			if err := undo.Row(rec); err != nil {
-				t.Fatal(err)
-			}
-			got := [3]uint64{}
-			for _, b := range rec.Bins {
-				got[b.Index] = b.Count
-			}
-			if got != [3]uint64(row) || rec.Total != row[0]+row[1]+row[2] {
-				t.Errorf("lag %d, row %d: %v, want %v", lag, k, got, row)
+		}
+		undo := Undoubler{Lag: lag}
+		for k, row := range written {
+			rec := recordOf(row)
+			if err := undo.Row(rec); err != nil || !slices.Equal(rec.Bins, recordOf(own[k]).Bins) || rec.Total != recordOf(own[k]).Total {
+				t.Errorf("lag %d, row %d: %v, %v, want %v", lag, k, err, rec.Bins, own[k])
 			}
 		}
-	}
-	undo := Undoubler{Lag: 1}
-	if undo.Row(recordOf([]uint64{5, 0, 1})) != nil || undo.Row(recordOf([]uint64{4, 2, 0})) == nil {
-		t.Error("a row that lacks requests of the one before was taken for a doubled one")
+		for _, c := range []struct {
+			name string
+			bins []uint64 // of the report
+			want bool
+		}{{"all rows", []uint64{17, 8, 6}, true}, {"more", []uint64{18, 9, 8}, true}, {"fewer", []uint64{17, 8, 5}, false}, {"no bins", nil, false}} {
+			of := fiolog.Job{Name: "a", Host: "h"}
+			of.Directions[0] = fiolog.DirectionStats{TotalIOs: 1000, Clat: fiolog.Latency{Layout: hist.Fio3(0), Bins: recordOf(c.bins).Bins}}
+			out := &Output{Report: cbt.Report{File: &source.File{}}, Client: true, HasBins: c.bins != nil, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
+			j := NewJob(&Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Host: "h", File: &source.File{}}, Segment: -1})
+			j.HasRows = true
+			p := &planner{&Plan{}, &Evidence{Reader: doubled{rows: written}}, &Remarks{}}
+			p.undouble(out, NewEntries(out), []*Job{j})
+			if (j.damage == nil) != c.want || c.want && j.Log.Lag != lag || (len(p.problems.Notes) > 0) != (j.Log.Lag > 0) {
+				t.Errorf("lag %d, %s: lag %d, %v, %v", lag, c.name, j.Log.Lag, j.damage, p.problems.Notes)
+			}
+		}
 	}
 }
 

@@ -81,35 +81,18 @@ func (rows FirstRows) measure(part int) int64 {
 }
 
 // Sums are the sums of a log's rows in each direction.
-type Sums [fiolog.Directions]struct {
-	hist.Histogram
-	rows int
-}
+type Sums [fiolog.Directions]hist.Histogram
 
 // Add adds a row.
 func (s *Sums) Add(rec *fiolog.Record) {
-	of := &s[rec.Direction]
-	of.AddBins(rec.Layout, rec.Bins)
-	of.rows++
+	s[rec.Direction].AddBins(rec.Layout, rec.Bins)
 }
 
 // merge adds all rows of other logs.
 func (s *Sums) merge(o *Sums) {
 	for d := range o {
-		s[d].Merge(&o[d].Histogram)
-		s[d].rows += o[d].rows
+		s[d].Merge(&o[d])
 	}
-}
-
-// isFew reports whether there are so few rows in a direction that a total does not show whether fio --client doubled them: what it
-// adds to three or four rows are no more requests than the last part of an interval may have.
-func (s *Sums) isFew() bool {
-	for d := range s {
-		if of := &s[d]; !of.IsEmpty() && (of.rows == 3 || of.rows == 4) {
-			return true
-		}
-	}
-	return false
 }
 
 // fit reports whether a report's bins contain all rows of some logs, so that the logs can be
@@ -118,7 +101,7 @@ func (s *Sums) fit(jobs []*Entry) bool {
 	if slices.ContainsFunc(jobs, func(e *Entry) bool { return e.Mixed != nil }) { // only rows have directions
 		rows, all := &hist.Histogram{}, &hist.Histogram{}
 		for d := range s {
-			rows.Merge(&s[d].Histogram)
+			rows.Merge(&s[d])
 		}
 		for _, e := range jobs {
 			for _, of := range e.All() {
@@ -147,7 +130,7 @@ func (s *Sums) fit(jobs []*Entry) bool {
 			continue
 		}
 		layout := s[d].Layout().Merged(all.Layout())
-		if !all.To(layout).Subtract(s[d].Histogram.To(layout)) {
+		if !all.To(layout).Subtract(s[d].To(layout)) {
 			return false
 		}
 	}
@@ -466,9 +449,8 @@ func longestIn[K comparable](times map[K]time.Duration) (longest time.Duration) 
 // of an earlier row of its direction, as written. fio 3.33 and 3.42 add the row before the
 // last one (lag 2), versions of 2016 the last one (lag 1).
 type Undoubler struct {
-	Lag    int
-	shared int                             // bins in which a row had the requests of an earlier one
-	last   [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
+	Lag  int
+	last [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
 }
 
 // errNotDoubled is a row that has fewer requests in a bin than the row that should be part of
@@ -487,7 +469,6 @@ func (u *Undoubler) Row(rec *fiolog.Record) error {
 	}
 	others := (*last)[0]
 	*last = (*last)[1:]
-	u.shared += len(others)
 	var own []hist.Bin
 	total := uint64(0)
 	for _, b := range rec.Bins { // both are in ascending order
