@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -110,7 +109,7 @@ func (a *Archive) SetHost(host string) {
 
 // Together merges runs whose logs the user named one by one, unless it is known that they did not run at the same time. Runs
 // from folders and archives do not change. If several jobs of the merged run have the same host, volume and number, the later ones get their prefix as a
-// volume; logs of one name in several folders get these as hosts. alone means that the user named all files, so no other files are expected.
+// volume. Logs of one name in several folders stay apart. alone means that the user named all files, so no other files are expected.
 func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
 	var loose [][]*cbt.Run
 	var others []*cbt.Run
@@ -119,7 +118,9 @@ func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
 			others = append(others, r)
 			continue
 		}
-		i := slices.IndexFunc(loose, func(of []*cbt.Run) bool { return slices.ContainsFunc(of, r.MayBeWith) })
+		i := slices.IndexFunc(loose, func(of []*cbt.Run) bool {
+			return slices.ContainsFunc(of, r.MayBeWith) && !haveSameNames(append(of[:len(of):len(of)], r))
+		})
 		if i < 0 {
 			i, loose = len(loose), append(loose, nil)
 		}
@@ -133,12 +134,6 @@ func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
 		one := *of[0]
 		one.Logs, one.Others, one.Reports, one.Doubts, one.Unsure = nil, nil, nil, nil, "" // the user says that they are one
 		prefixes := map[plan.JobKey]string{}
-		if haveSameNames(of) {
-			for _, r := range of {
-				dir, _ := filepath.Abs(filepath.Dir(r.Files()[0].Root))
-				r.SetHost(filepath.Base(dir))
-			}
-		}
 		add := func(to *[]cbt.Log, logs []cbt.Log) {
 			for _, l := range logs {
 				key := plan.JobKey{Host: l.Host, Volume: l.Volume, Number: l.Job}

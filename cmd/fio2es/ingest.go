@@ -41,10 +41,9 @@ folder of fio logs, a log or report of any name, or - for stdin. All of these ma
 in tar or zip files, and compressed (gzip, zstd, xz, bzip2). fio's report is found
 beside its logs.
 
-Folders or files that differ in the names of hosts (node01/out.json, out-node01.json) are
-one run if their reports have the same jobs, which ran at the same time; a note says so.
-With --one-run the arguments are HOST=PATH, or folders with the names of their hosts, and
-all are one run.
+Hosts are known from the names of CBT, pbench-fio and fio --client. Otherwise pass
+--one-run: the arguments are HOST=PATH, or folders with the names of their hosts, and
+all are one run. A note names the call where folders look like hosts of one run.
 
 fio does not log the end of each job. It is recovered from fio's JSON report, if
 that was written with --output-format=json+.

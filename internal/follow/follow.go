@@ -213,7 +213,6 @@ type watched struct {
 	tried   uint64    // listing when following the run failed
 	session *session  // nil if the run is not followed
 	ids     []string  // of its stages in the history; none before they are stored
-	again   bool      // it is no longer found, and runs that share an id with it are stored again
 	files   []string  // names of its logs and reports
 }
 
@@ -241,7 +240,7 @@ func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
 		w.listing, w.since, w.grows = sum, now, true
 		f.changed = now
 	}
-	w.files, w.again = namesOf(run), false
+	w.files = namesOf(run)
 	return w
 }
 
@@ -282,20 +281,6 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 		waits := func(place string) bool { return f.watched[place].stored != f.watched[place].listing }
 		if slices.ContainsFunc(others, waits) {
 			continue
-		}
-		if !w.again {
-			// While this run had the files of another one, it may have been stored over that, under the same id. Then the other one
-			// is stored again before their ids are compared.
-			w.again = true
-			isStoredOver := false
-			for _, other := range others {
-				if slices.ContainsFunc(f.watched[other].ids, func(id string) bool { return slices.Contains(w.ids, id) }) {
-					f.watched[other].stored, isStoredOver = 0, true
-				}
-			}
-			if isStoredOver {
-				continue
-			}
 		}
 		delete(f.watched, place)
 		if len(others) == 0 || slices.ContainsFunc(others, func(place string) bool { return len(f.watched[place].ids) == 0 }) {

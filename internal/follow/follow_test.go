@@ -294,51 +294,6 @@ func TestUnited(t *testing.T) {
 	}
 }
 
-// TestSeparated: the run of a host, which is over, and the live one of another host are taken for one run, until the reports of the second
-// host show that it began later. Then the history has both runs, each once.
-func TestSeparated(t *testing.T) {
-	inPlace(t, func(t *testing.T, p *place) {
-		p.options.Idle = 30 * time.Second
-		files, start := [2]string{}, time.Now()
-		for i, host := range []string{"node00", "node01"} {
-			files[i] = filepath.Join(p.dir, host, "out.json")
-			check(t, os.Mkdir(filepath.Dir(files[i]), 0o755))
-		}
-		one := func(began time.Time, n int) []byte {
-			return bytes.Replace(report(began, n), []byte(`"jobname": "a",`), []byte(`"jobname": "a", "job options": {"rw": "randread", "bs": "4k"},`), 1)
-		}
-		other := func(began time.Time, n int) []byte { return one(began.Add(7*time.Millisecond), n) }
-		for n := range 5 {
-			write(t, files[0], one(start, n+1))
-		}
-		wait := later(20*time.Second, func() {
-			if run := p.only(); run.Run.Live() || run.Run.Name != "node00/out" {
-				t.Errorf("before: run %s, live %v", run.Run.Name, run.Run.Live())
-			}
-			for n := range 5 {
-				write(t, files[1], other(start, n+1))
-				time.Sleep(time.Second)
-			}
-			if !strings.Contains(p.said(), "following 002:out") {
-				t.Error("the two runs are not taken for one")
-			}
-			for n := range 4 {
-				write(t, files[1], other(start.Add(6*time.Second), n+1))
-			}
-		})
-		p.follow(t.Context())
-		wait()
-		var got []string
-		for _, run := range p.runs() {
-			got = append(got, fmt.Sprintf("%s %v %d", run.Run.Name, run.Run.Live(), run.Read.Requests))
-		}
-		slices.Sort(got)
-		if want := []string{"node00/out false 5000", "node01/out false 4000"}; !slices.Equal(got, want) {
-			t.Errorf("%q, want %q\n%s", got, want, p.said())
-		}
-	})
-}
-
 // TestStored: runs that are there at the start are stored once.
 func TestStored(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {

@@ -14,8 +14,8 @@
 // Files become runs in steps, which [Read] lists. First the folders above a file and its name say what it is and, for
 // logs and for reports of CBT and pbench-fio, which run has it. Outside of their layouts other reports and job files are
 // clues: those that name logs of several runs make them one, and the reports go to runs. After that runs are split
-// whose prefixes ran at different times. In the end copies are dropped, and what several hosts did at the same time becomes
-// one run (hosts.go).
+// whose prefixes ran at different times. In the end copies are dropped. Outside of these layouts, files of
+// several hosts are one run only if the user says so (hosts.go).
 //
 // CBT, the Ceph Benchmarking Tool, writes
 //
@@ -94,7 +94,7 @@ type Skipped struct {
 //   - one of CBT's YAML files, if names do not show where a folder's name ends and a host begins, or whether reports
 //     without logs are fio's;
 //   - outside of CBT's layout, job files, and the first report in a file if its name and place do not show to which run
-//     it belongs, and once more if the run may be of one host of several.
+//     it belongs.
 //
 // If there are paths, what was found under them becomes one run, and it is an error if a path does not have the files of one
 // host. When ctx ends, Read returns soon, with an incomplete archive. The caller has to check ctx.
@@ -120,7 +120,7 @@ func Read(ctx context.Context, files []*source.File, paths []HostPath) (*Archive
 	}
 	s.dropCopies()
 	if len(paths) == 0 {
-		s.uniteHosts()
+		s.suggestOneRun()
 	}
 
 	a := &Archive{Runs: s.inOrder(present(s.runs)), Roots: map[string]bool{}}

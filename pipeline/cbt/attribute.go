@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -21,14 +20,11 @@ import (
 // becomes a run of its own.
 func (s *sorter) attribute(reports, jobs []*source.File) {
 	s.index = s.newIndex()
-	written := map[*source.File]string{}
 	for _, f := range s.dropLessExact(reports) {
 		p := &clue{file: f, dir: s.dirOf(f), claims: s.claimsOf(f)}
 		name, host := splitHost(path.Base(f.Path), s.index.byDir[p.dir])
 		p.name, p.host = stem(name), cmp.Or(host, s.placeOf(f, false).host)
-		if p.prefix = s.index.byName[[2]string{p.dir, p.name}]; len(p.prefix) == 0 {
-			p.prefix = s.renamed(p, written)
-		}
+		p.prefix = s.index.byName[[2]string{p.dir, p.name}]
 		s.reports = append(s.reports, p)
 	}
 	for _, f := range jobs {
@@ -71,15 +67,6 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 	for _, p := range s.jobs {
 		p.options = present(p.options)
 	}
-	if len(written) > 0 {
-		for _, r := range present(s.runs) {
-			for _, logs := range [][]Log{r.Logs, r.Others} {
-				for i := range logs {
-					logs[i].Prefix = cmp.Or(written[logs[i].File], logs[i].Prefix)
-				}
-			}
-		}
-	}
 	for _, r := range present(s.runs) {
 		if r.IsLoose() {
 			loose = append(loose, r)
@@ -111,33 +98,6 @@ func (s *sorter) dropLessExact(reports []*source.File) []*source.File {
 		}
 		return isLess
 	})
-}
-
-// renamed returns the run to whose logs and report people gave the same word: by the report's options fio wrote
-// x_clat_hist.1.log, and here are node01-x_clat_hist.1.log and node01-out.json. written gets the prefixes that fio wrote.
-func (s *sorter) renamed(p *clue, written map[*source.File]string) (runs []*Run) {
-	mine, prefixes := wordsOf(p.name), map[*source.File]string{}
-	for value := range p.claims.values {
-		name := path.Base(value)
-		if len(s.index.byName[[2]string{p.dir, name}]) > 0 {
-			return nil // their names are as fio wrote them
-		}
-		for _, r := range s.index.byDir[p.dir] {
-			isRenamed := func(w word) bool {
-				return withoutStar(w.shape) == name && slices.ContainsFunc(mine, func(m word) bool { return m.text == w.text })
-			}
-			for _, l := range r.logs() {
-				if slices.ContainsFunc(wordsOf(l.Prefix), isRenamed) {
-					prefixes[l.File], runs = name, addNew(runs, r)
-				}
-			}
-		}
-	}
-	if len(runs) != 1 {
-		return nil
-	}
-	maps.Copy(written, prefixes)
-	return runs
 }
 
 // doubtHosts says if hosts whose names are at the ends of logs wrote these one after the other. No report says when they ran.

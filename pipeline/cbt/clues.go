@@ -2,10 +2,12 @@ package cbt
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -47,8 +49,9 @@ type claims struct {
 	jobs   [][]string      // of each job the prefixes of its logs, as written
 	values map[string]bool // these prefixes, cleaned, and the names of jobs that have an option without a value
 
-	format  fiolog.Format // of the last report
-	numbers string        // see [fiolog.Report.Numbers]
+	format   fiolog.Format     // of the last report
+	numbers  string            // see [fiolog.Report.Numbers]
+	measured [sha256.Size]byte // of the options of its jobs that decide what fio measures, without those that name files
 
 	span        // in which fio ran, by the reports that were read
 	isCut  bool // there may be later reports
@@ -99,7 +102,8 @@ func (s *sorter) claimsOf(f *source.File) *claims {
 	if c.isReport = hasReport(first); !c.isReport {
 		return c
 	}
-	seen, size := map[string]bool{}, 0
+	seen, size, measured := map[string]bool{}, 0, sha256.New()
+	defer func() { measured.Sum(c.measured[:0]) }()
 	for r, err := range ReadReports(text, f) {
 		if err != nil {
 			continue
@@ -125,7 +129,12 @@ func (s *sorter) claimsOf(f *source.File) *claims {
 				seen[key] = true
 				c.add(j.Name, prefixes, prefix == "") // fio lists no option without a value
 			}
-			c.client = c.client || j.Host != ""
+			if c.client = c.client || j.Host != ""; isFirst {
+				options := map[string]string{}
+				maps.Copy(options, r.GlobalOptions)
+				maps.Copy(options, j.Options)
+				fmt.Fprintln(measured, fioargs.Measured(options, true)) // it sorts a map
+			}
 			ran = max(ran, time.Duration(min(j.Elapsed, int64(longest/time.Second)))*time.Second)
 		}
 		c.hasHist = c.hasHist || !isListed

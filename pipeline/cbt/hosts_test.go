@@ -1,6 +1,7 @@
 package cbt
 
 import (
+	"archive/tar"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,20 +58,18 @@ func writeHosts(t *testing.T, calls []ofHost) string {
 	return dir
 }
 
-// hostsOf has a line for each run: its path and hosts, and in brackets what is said of them.
+// hostsOf has a line for each run: its path and hosts, and in brackets which call would join it with others.
 func hostsOf(runs []*Run) (all []string) {
 	for _, r := range runs {
 		line := strings.Join(append([]string{r.Path}, r.HostNames()...), " ")
 		for _, d := range r.Doubts {
-			switch {
-			case strings.Contains(d, "read as one run of the hosts"):
-				line += " [joined]"
-			case strings.Contains(d, "ran the same jobs at the same time: if"):
-				line += " [together]"
-			case strings.Contains(d, "at different times"):
-				line += " [different times]"
-			case strings.Contains(d, "--one-run"):
-				line += " [unknown]"
+			if _, call, ok := strings.Cut(d, "--one-run "); ok {
+				line += " ["
+				for arg := range strings.FieldsSeq(call) {
+					host, _, _ := strings.Cut(arg, "=")
+					line += host + " "
+				}
+				line = strings.TrimSpace(line) + "]"
 			}
 		}
 		all = append(all, line)
@@ -87,8 +86,7 @@ func inFolders(folders string, options ...string) (calls []ofHost) {
 	return calls
 }
 
-// TestHosts: folders and names of a loop over ssh are one run if names, jobs and times leave no doubt. What may be two
-// executions stays apart.
+// TestHosts: nothing but the user says that folders are those of the hosts of one run. If jobs and times agree, one doubt names the call that says it.
 func TestHosts(t *testing.T) {
 	change := func(calls []ofHost, f func(i int, c *ofHost)) []ofHost {
 		for i := range calls {
@@ -108,99 +106,54 @@ func TestHosts(t *testing.T) {
 		calls []ofHost
 		want  []string
 	}{
-		// One run.
-		{"folders", inFolders("node01 node02 node10"), []string{"x node01 node02 node10 [joined]"}},
-		{"folders, some seconds apart", later(inFolders("node01 node02 node03"), 3), []string{"x node01 node02 node03 [joined]"}},
-		{"letters, cases", inFolders("hostA hostB hostC"), []string{"x hostA hostB hostC [joined]"}},
-		{"letters without cases", inFolders("servera serverb"), []string{"x servera serverb [joined]"}},
-		{"numbers apart", inFolders("ceph-node-1 ceph-node-2"), []string{"x ceph-node-1 ceph-node-2 [joined]"}},
-		{"addresses", inFolders("10.0.0.9 10.0.0.10"), []string{"x 10.0.0.10 10.0.0.9 [joined]"}},
-		{"addresses of a cloud", inFolders("ip-10-0-0-9 ip-10-0-0-10"), []string{"x ip-10-0-0-10 ip-10-0-0-9 [joined]"}},
-		{"domains", inFolders("srv1.lab.example.com srv2.lab.example.com"), []string{"x srv1.lab.example.com srv2.lab.example.com [joined]"}},
-		{"folders below those of hosts", append(inFolders("node01/4k node02/4k", "bs=4k"), all(inFolders("node01/8k node02/8k", "bs=8k"), 61)...),
-			[]string{"4k/x node01 node02 [joined]", "8k/x node01 node02 [joined]"}},
-		{"hosts below folders", append(inFolders("night1/node01 night1/node02"), all(inFolders("night2/node01 night2/node02"), 86400)...),
-			[]string{"night1/x node01 node02 [joined]", "night2/x node01 node02 [joined]"}},
-		{"files with the host in their names", inFolders("node01 node02", "filename=/mnt/HOST/f"), []string{"x node01 node02 [joined]"}},
-		{"one file with the name of a host", inFolders("node01 node02", "filename=/mnt/node01"), []string{"x node01 node02 [joined]"}},
-		{"hosts in racks", inFolders("rack1/node1 rack1/node2 rack2/node1 rack2/node2"), []string{"rack1/x node1 node2 [joined]", "rack2/x node1 node2 [joined]"}},
-		{"names", []ofHost{
-			{report: "out-node01.json", log: "x-node01_clat_hist.1.log", ran: 60}, {report: "out-node02.json", log: "x-node02_clat_hist.1.log", ran: 60},
-		}, []string{"x node01 node02 [joined]"}},
-		{"names that begin with the host, as people rename files", []ofHost{
-			{report: "node01-out.json", log: "node01-x_clat_hist.1.log", ran: 60, options: "write_hist_log=x"},
-			{report: "node02-out.json", log: "node02-x_clat_hist.1.log", ran: 60, options: "write_hist_log=x"},
-		}, []string{"x node01 node02 [joined]"}},
-		{"reports alone", []ofHost{{report: "node-1.json", ran: 60}, {report: "node-2.json", ran: 60}}, []string{". node-1 node-2 [joined]"}},
+		{"folders", inFolders("node01 node02 lab3"), []string{"lab3/x [lab3 node01 node02]", "node01/x", "node02/x"}},
+		{"some seconds apart", later(inFolders("a b c"), 3), []string{"a/x [a b c]", "b/x", "c/x"}},
+		{"many", inFolders("a b c d e f g"), []string{"a/x [a b c d e ...]", "b/x", "c/x", "d/x", "e/x", "f/x", "g/x"}},
+		{"several runs of each", append(inFolders("a/4k b/4k", "bs=4k"), all(inFolders("a/8k b/8k", "bs=8k"), 61)...),
+			[]string{"a/4k/x [a b]", "a/8k/x", "b/4k/x", "b/8k/x"}},
+		{"hosts below folders", append(inFolders("night1/a night1/b"), all(inFolders("night2/a night2/b"), 86400)...),
+			[]string{"night1/a/x [a b]", "night1/b/x", "night2/a/x [a b]", "night2/b/x"}},
+		{"racks", inFolders("rack1/a rack1/b rack2/a rack2/b"), []string{"rack1/a/x [rack1 rack2]", "rack1/b/x", "rack2/a/x", "rack2/b/x"}},
+		{"other devices and files", inFolders("a b", "filename=/mnt/HOST/f"), []string{"a/x [a b]", "b/x"}},
+		{"other names of jobs", inFolders("a b", "name=HOST"), []string{"a/x [a b]", "b/x"}},
+		{"reports alone", change(inFolders("a b"), func(_ int, c *ofHost) { c.log = "" }), []string{"a/out [a b]", "b/out"}},
+		{"two in pairs", append(inFolders("a b"), all(inFolders("c d"), 300)...), []string{"a/x [a b]", "b/x", "c/x [c d]", "d/x"}},
 
-		{"reports with the host at the end", []ofHost{{report: "x.json.node1", ran: 60}, {report: "x.json.node2", ran: 60}}, []string{"x.json node1 node2 [joined]"}},
-		{"logs with the host at the end", []ofHost{{log: "x_clat_hist.1.log.a1", ran: 60}, {log: "x_clat_hist.1.log.a2", ran: 60}}, []string{"x a1 a2"}},
-		{"logs with the host in the middle", []ofHost{{log: "x_clat_hist.1.node1.log", ran: 60}, {log: "x_clat_hist.1.node2.log", ran: 60}}, []string{"x node1 node2"}},
-
-		// Not one run, or not known to be one.
-		{"one after the other", later(inFolders("node01 node02 node03"), 60), []string{"node01/x", "node02/x", "node03/x"}},
-		{"one after the other, of three seconds", later(change(inFolders("node01 node02"), func(_ int, c *ofHost) { c.ran = 3 }), 3), []string{"node01/x", "node02/x"}},
-		{"a day later", append(inFolders("node01"), all(inFolders("node02"), 86400)...), []string{"node01/x", "node02/x"}},
-		{"half at the same time", later(inFolders("node01 node02"), 29), []string{"node01/x [together]", "node02/x"}},
-		{"a short one in a long one", change(inFolders("node01 node02"), func(i int, c *ofHost) { c.ran = 60 - 50*i }), []string{"node01/x [together]", "node02/x"}},
-		{"two sizes of requests", append(inFolders("node01", "bs=4k"), inFolders("node02", "bs=8k")...), []string{"node01/x", "node02/x"}},
-		{"two devices", append(inFolders("node01", "filename=/dev/sdb"), inFolders("node02", "filename=/dev/sdc")...), []string{"node01/x", "node02/x"}},
-		{"devices of one host", inFolders("nvme0n1 nvme1n1", "filename=/dev/HOST"), []string{"nvme0n1/x", "nvme1n1/x"}},
-		{"what may be devices", inFolders("alpha1 alpha2", "filename=/mnt/HOST/f"), []string{"alpha1/x", "alpha2/x"}},
-		{"file systems", inFolders("ext4 xfs", "directory=/mnt/HOST"), []string{"ext4/x", "xfs/x"}},
-		{"repetitions, with a wrong clock", inFolders("run1 run2 run3"), []string{"run1/x [together]", "run2/x", "run3/x"}},
-		{"repetitions of one host", append(inFolders("node01/run1"), inFolders("node01/run2")...), []string{"node01/run1/x [together]", "node01/run2/x"}},
-		{"before and after", inFolders("before after"), []string{"after/x [together]", "before/x"}},
-		{"no reports", noReports(inFolders("node01 node02")), []string{"node01/x [unknown]", "node02/x"}},
-		{"no reports, one after the other", later(noReports(inFolders("node01 node02")), 60), []string{"node01/x", "node02/x"}},
-		{"logs with the host at the end, one after the other", later([]ofHost{{log: "x_clat_hist.1.log.a1", ran: 60}, {log: "x_clat_hist.1.log.a2", ran: 60}}, 60),
-			[]string{"x a1 a2 [different times]"}},
-		{"no reports, and no names of hosts", noReports(inFolders("4k 8k")), []string{"4k/x", "8k/x"}},
-		{"one without a report", append(inFolders("node01 node02"), noReports(inFolders("node03"))...), []string{"node01/x [unknown]", "node02/x", "node03/x"}},
-		{"two machines, or two executions", inFolders("lab1 lab2"), []string{"lab1/x [together]", "lab2/x"}},
-		{"devices of one name, on what may be two hosts", inFolders("web1 web2", "filename=/dev/sdb"), []string{"web1/x [together]", "web2/x"}},
-		{"fio-plot's", []ofHost{
-			{report: "4k/randread-16-1.json", ran: 60, options: "bs=4k iodepth=16 numjobs=1"}, {report: "4k/randread-16-2.json", ran: 60, start: 61, options: "bs=4k iodepth=16 numjobs=2"},
-			{report: "8k/randread-16-1.json", ran: 60, start: 122, options: "bs=8k iodepth=16 numjobs=1"},
-		}, []string{"4k/randread-16-1", "4k/randread-16-2", "8k/randread-16-1"}},
-		{"a run of one host beside another", append(inFolders("node01"), ofHost{report: "node02/y.json", log: "node02/y_clat_hist.1.log", ran: 60}), []string{"node01/x", "node02/y"}},
+		{"one after the other", later(inFolders("a b c"), 60), []string{"a/x", "b/x", "c/x"}},
+		{"two sizes of requests", append(inFolders("a", "bs=4k"), inFolders("b", "bs=8k")...), []string{"a/x", "b/x"}},
+		{"no reports", noReports(inFolders("a b")), []string{"a/x", "b/x"}},
+		{"one without a report", append(inFolders("a"), noReports(inFolders("b"))...), []string{"a/x", "b/x"}},
+		{"files in one folder", []ofHost{{report: "out-a.json", log: "x-a_clat_hist.1.log", ran: 60}, {report: "out-b.json", log: "x-b_clat_hist.1.log", ran: 60}},
+			[]string{"x-a", "x-b"}},
+		{"another run", append(inFolders("a"), ofHost{report: "b/y.json", log: "b/y_clat_hist.1.log", ran: 60}), []string{"a/x", "b/y"}},
+		{"names of hosts as fio --client appends them", []ofHost{{log: "x_clat_hist.1.log.a1", ran: 60}, {log: "x_clat_hist.1.log.a2", ran: 60}}, []string{"x a1 a2"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := read(t.Context(), scan(t, writeHosts(t, tt.calls)))
 			if diff := cmp.Diff(tt.want, hostsOf(a.Runs)); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)
 			}
-			for _, r := range a.Runs {
-				for _, d := range r.Doubts {
-					t.Log(d)
-				}
-			}
 		})
 	}
 }
 
-// TestHostsOfCopies: a folder that was copied is no second host, also if somebody has formatted its report.
-func TestHostsOfCopies(t *testing.T) {
-	dir := writeHosts(t, inFolders("node01"))
-	must(t, os.CopyFS(filepath.Join(dir, "node02"), os.DirFS(filepath.Join(dir, "node01"))))
-	report := filepath.Join(dir, "node02", "out.json")
-	text, err := os.ReadFile(report)
+// TestPathsOfHosts: the call names paths as the user would, and the hosts of an archive are to be unpacked.
+func TestPathsOfHosts(t *testing.T) {
+	dir := writeHosts(t, inFolders("a b"))
+	packed := filepath.Join(t.TempDir(), "lab.tar")
+	file, err := os.Create(packed)
 	must(t, err)
-	if diff := cmp.Diff([]string{"node01/x"}, hostsOf(read(t.Context(), scan(t, dir)).Runs)); diff != "" {
-		t.Errorf("copy (-want +got):\n%s", diff)
-	}
-	must(t, os.WriteFile(report, append(text, '\n'), 0o644))
-	if diff := cmp.Diff([]string{"node01/x", "node02/x"}, hostsOf(read(t.Context(), scan(t, dir)).Runs)); diff != "" {
-		t.Errorf("formatted copy (-want +got):\n%s", diff)
-	}
-}
-
-// TestHostsOfArguments: what the user passes folder by folder stays apart.
-func TestHostsOfArguments(t *testing.T) {
-	dir := writeHosts(t, inFolders("node01 node02"))
-	a := read(t.Context(), scan(t, filepath.Join(dir, "node01"), filepath.Join(dir, "node02")))
-	if diff := cmp.Diff([]string{"x", "x"}, hostsOf(a.Runs)); diff != "" {
-		t.Errorf("runs (-want +got):\n%s", diff)
+	archive := tar.NewWriter(file)
+	must(t, archive.AddFS(os.DirFS(filepath.Dir(dir))))
+	must(t, archive.Close())
+	must(t, file.Close())
+	for path, want := range map[string]string{
+		dir:    fmt.Sprintf("pass --one-run a=%[1]s/a b=%[1]s/b", dir),
+		packed: "unpack them and pass --one-run a=a b=b",
+	} {
+		if got := fmt.Sprint(read(t.Context(), scan(t, path)).Runs[0].Doubts); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 
@@ -218,8 +171,8 @@ func TestOneRun(t *testing.T) {
 	}{
 		{"folders", inFolders("alpha beta"), "a=alpha b=beta", []string{"lab:x a b"}, ""},
 		{"no reports", inFolders("alpha beta"), "a=alpha/x_clat_hist.1.log b=beta/x_clat_hist.1.log", []string{"lab:x a b"}, ""},
-		{"names", named, "a=out-left.json b=out-right.json a=x-left_clat_hist.1.log b=x-right_clat_hist.1.log", []string{"lab:x a b"}, ""},
-		{"a pattern", named, "a=*-left[._]* b=*-right[._]*", []string{"lab:x a b"}, ""},
+		{"names", named, "a=out-left.json b=out-right.json a=x-left_clat_hist.1.log b=x-right_clat_hist.1.log", []string{"lab:. a b"}, ""},
+		{"a pattern", named, "a=*-left[._]* b=*-right[._]*", []string{"lab:. a b"}, ""},
 		{"several runs", append(inFolders("a/4k b/4k"), inFolders("a/8k b/8k")...), "A=a B=b", []string{"lab:4k/x A B", "lab:8k/x A B"}, ""},
 		{"one host", inFolders("alpha"), "a=alpha", []string{"alpha:x a"}, ""},
 		{"a copy", append(inFolders("alpha"), ofHost{}), "a=alpha b=copy", []string{"lab:x a"}, ""},

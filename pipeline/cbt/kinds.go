@@ -26,8 +26,7 @@ var (
 	bareReport   = regexp.MustCompile(`^(?:json_output|live_output|output)(?:\.(.+))?$`) // of rbdfio, which has no volumes
 	hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)                  // with a host, as CBT collects files
 	volumePrefix = regexp.MustCompile(`^(.*)\.(\d+)$`)
-	unixTime     = regexp.MustCompile(`\d{9,}$`)                        // with a fraction, in the prefix of other programs
-	hostInMiddle = regexp.MustCompile(`^(.+_[a-z_]+\.\d+)\.(.+)\.log$`) // where people put it
+	unixTime     = regexp.MustCompile(`\d{9,}$`) // with a fraction, in the prefix of other programs
 	numberMark   = regexp.MustCompile(`^\.\d+$`)
 	hashName     = regexp.MustCompile(`^[0-9a-f]{16,}$`) // other programs store thousands of such files
 	cephFile     = regexp.MustCompile(`^(?:ceph_settings\.out|historic_ops\.out|pgautoscaler\.log)`)
@@ -85,7 +84,7 @@ func roleOf(name string) role {
 		isBelow = isBelow || configDir.MatchString(dir)
 		isRBDFio = isRBDFio || dir == rbdfio || strings.HasPrefix(dir, rbdfio+".")
 	}
-	_, isLog := parseLog(base)
+	_, isLog := fiolog.ParseName(base)
 	byEnd, isKnown := roles[path.Ext(base)]
 	switch {
 	case isLog:
@@ -107,14 +106,6 @@ func roleOf(name string) role {
 		return roleReport
 	}
 	return roleLoose
-}
-
-// parseLog is [fiolog.ParseName] that also knows x_clat_hist.1.node01.log, if that can only be a host.
-func parseLog(base string) (name fiolog.Name, isLog bool) {
-	if m := hostInMiddle.FindStringSubmatch(base); m != nil && hostName.MatchString(m[2]) {
-		base = m[1] + ".log." + m[2]
-	}
-	return fiolog.ParseName(base)
 }
 
 // parseReport splits the name that CBT gives to fio's output. A host may be an IP address, whose first number looks
@@ -179,7 +170,7 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 		role, log := roleOf(f.Path), logFile{file: f}
 		if role == roleLog {
 			isLog := false
-			if log.name, isLog = parseLog(base); f.Beside {
+			if log.name, isLog = fiolog.ParseName(base); f.Beside {
 				continue
 			}
 			if !isLog {
@@ -201,7 +192,7 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 		case roleLog:
 			// A copy that the user named is read if the user named no other log in its folder.
 			isProper := func(other *source.File) bool {
-				name, ok := parseLog(path.Base(other.Path))
+				name, ok := fiolog.ParseName(path.Base(other.Path))
 				return ok && name.Copy == "" && s.dirOf(other) == s.dirOf(f)
 			}
 			if mark := log.name.Copy; mark != "" && (!f.Named || slices.ContainsFunc(s.files, isProper)) {
