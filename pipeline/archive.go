@@ -132,7 +132,7 @@ func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
 			continue
 		}
 		one := *of[0]
-		one.Logs, one.Others, one.Reports, one.Doubts, one.Unsure = nil, nil, nil, nil, "" // the user says that they are one
+		one.Logs, one.Others, one.Reports, one.Doubts = nil, nil, nil, nil // the user says that they are one
 		prefixes := map[plan.JobKey]string{}
 		add := func(to *[]cbt.Log, logs []cbt.Log) {
 			for _, l := range logs {

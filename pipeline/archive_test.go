@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,21 +130,44 @@ func TestTogetherAtOneTime(t *testing.T) {
 	}
 }
 
-// TestLeftoverJob: a log of an earlier run with more jobs is shown beside the new one only with a warning, if no report
-// shows which is which.
+// TestLeftoverJob: the log of an earlier run with more jobs, whose report is gone, is not added to the new one. Copies of both, which all
+// have one time, are added with a note; if their rows have absolute times, these divide them.
 func TestLeftoverJob(t *testing.T) {
-	dir := t.TempDir()
-	row := ", 0, 4096, 4" + strings.Repeat(", 0", 1855) + "\n"
-	for i, name := range []string{"t_clat_hist.2.log", "t_clat_hist.1.log"} {
-		name = filepath.Join(dir, name)
-		at := time.Unix(1_763_900_000+int64(10*i), 0)
-		if err := errors.Join(os.WriteFile(name, []byte("1000"+row+"2000"+row+"3000"+row), 0o644), os.Chtimes(name, at, at)); err != nil {
-			t.Fatal(err)
+	const began = 1_763_900_000
+	for _, c := range []struct {
+		name     string
+		apart    int   // seconds between the times of the files
+		origin   int64 // of the rows
+		want     int   // runs
+		together bool  // it is said that they may not have run together
+	}{{"as written", 10, 0, 2, false}, {"copies", 0, 0, 1, true}, {"copies, and absolute times", 0, 1000 * began, 2, false}} {
+		dir, rest := t.TempDir(), ", 0, 4096, 4"+strings.Repeat(", 0", 1855)+"\n"
+		for i, name := range []string{"t_clat_hist.2.log", "t_clat_hist.1.log"} {
+			name = filepath.Join(dir, name)
+			at, text := time.Unix(began+int64(c.apart*i), 0), ""
+			for row := range 3 {
+				text += fmt.Sprint(c.origin+int64(10*i+row+1)*1000) + rest
+			}
+			if c.origin == 0 {
+				text = "1000" + rest + "2000" + rest + "3000" + rest
+			}
+			if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chtimes(name, at, at)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	result, err := Read(t.Context(), openRuns(t, "", dir)[0], Options{}, func(*window.Window) error { return nil })
-	isSaid := func(err error) bool { return strings.Contains(err.Error(), "as if they began together") }
-	if err != nil || !slices.ContainsFunc(result.Skipped, isSaid) {
-		t.Errorf("%v, %q", err, result.Skipped)
+		n, said := 0, ""
+		for stage, err := range Stages(t.Context(), openRuns(t, "", dir)[0], Options{}, true) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := stage.Read(t.Context(), nil, func(*window.Window) error { return nil })
+			if err != nil || result.Run.All.Requests != int64(12*2/c.want) {
+				t.Fatalf("%s: %v, %+v", c.name, err, result.Run.All)
+			}
+			n, said = n+1, said+fmt.Sprint(result.Notes)
+		}
+		if n != c.want || strings.Contains(said, "as if they began together") != c.together {
+			t.Errorf("%s: %d runs, %s", c.name, n, said)
+		}
 	}
 }

@@ -305,9 +305,6 @@ func (r *runReader) conclude() {
 	for _, doubt := range r.Run.Doubts {
 		note("%s: %s", title, doubt)
 	}
-	if text := r.Run.Unsure; text != "" {
-		skip("%s: %s", title, text)
-	}
 	if r.Run.Cut != "" {
 		skip("%s: %s", title, r.Run.Cut)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,8 +51,8 @@ func (c call) write(t *testing.T, dir string, isCopy, isEpoch bool) {
 	}
 }
 
-// TestApart: logs whose prefixes differ by a number are of one run if a report names them together, or if they were
-// written at the same time.
+// TestApart: logs whose prefixes differ by a number are of one run if a report names them together, or if they ended
+// together.
 func TestApart(t *testing.T) {
 	const cbtDir = "00000000/id-7c1f03ab"
 	for _, tt := range []struct {
@@ -63,7 +62,6 @@ func TestApart(t *testing.T) {
 		epochs bool
 		want   []string // with the times of files
 		copies []string // without
-		unsure bool     // with the times of files
 	}{
 		{
 			name: "one after another", calls: []call{{0, 4, "test.1_1.log", ""}, {6, 4, "test.2_1.log", ""}, {11, 4, "test.3_1.log", ""}},
@@ -83,7 +81,7 @@ func TestApart(t *testing.T) {
 		{
 			name: "absolute times", epochs: true, calls: []call{{0, 4, "e.1_1.log", ""}, {6, 4, "e.2_1.log", ""}},
 			want:   []string{"e.1: e.1.1: ", "e.2: e.2.1: "},
-			copies: []string{"e.1: e.1.1: ", "e.2: e.2.1: "},
+			copies: []string{"e: e.1.1 e.2.1: "}, // whose rows divide them
 		},
 		{
 			name: "volumes of CBT", calls: []call{{0, 60, "output.0_1.log", "output.0"}, {3, 60, "output.1_1.log", "output.1"}, {1, 60, "output.2_1.log output.2_2.log", ""}},
@@ -102,12 +100,12 @@ func TestApart(t *testing.T) {
 		},
 		{
 			name: "side by side without reports", calls: []call{{0, 10, "t.0_1.log", ""}, {1, 10, "t.1_1.log", ""}},
-			want: []string{"t: t.0.1 t.1.1: "}, copies: []string{"t: t.0.1 t.1.1: "}, unsure: true,
+			want: []string{"t: t.0.1 t.1.1: "}, copies: []string{"t: t.0.1 t.1.1: "},
 		},
 		{
 			name: "pairs side by side", calls: []call{{0, 4, "p.1_1.log", ""}, {0, 4, "p.2_1.log", ""}, {9, 4, "p.3_1.log", ""}, {9, 4, "p.4_1.log", ""}},
 			want:   []string{"p.1: p.1.1 p.2.1: ", "p.3: p.3.1 p.4.1: "},
-			copies: []string{"p: p.1.1 p.2.1 p.3.1 p.4.1: "}, unsure: true,
+			copies: []string{"p: p.1.1 p.2.1 p.3.1 p.4.1: "},
 		},
 		{
 			name: "a minute beside another, then a third", calls: []call{{0, 60, "t.1_1.log", "t.1.json"}, {50, 10, "t.2_1.log", "t.2.json"}, {62, 60, "t.3_1.log", "t.3.json"}},
@@ -140,19 +138,13 @@ func TestApart(t *testing.T) {
 			for _, c := range tt.calls {
 				c.write(t, filepath.Join(dir, tt.dir), isCopy, tt.epochs)
 			}
-			want, unsure := tt.want, tt.unsure
+			want := tt.want
 			if isCopy {
 				want = tt.copies
-				unsure = slices.ContainsFunc(tt.copies, func(run string) bool { // of several logs, without a certain report
-					return strings.Count(run, " ") > 2 && strings.TrimRight(run, " ?") != run
-				})
 			}
 			a := read(t.Context(), scan(t, dir))
 			if diff := cmp.Diff(want, found(a)); diff != "" {
 				t.Errorf("%s, copies %v (-want +got):\n%s", tt.name, isCopy, diff)
-			}
-			if got := slices.ContainsFunc(a.Runs, func(r *Run) bool { return r.Unsure != "" }); got != unsure {
-				t.Errorf("%s, copies %v: %q", tt.name, isCopy, a.Runs[0].Unsure)
 			}
 		}
 	}

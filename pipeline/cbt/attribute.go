@@ -1,12 +1,10 @@
 package cbt
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -57,7 +55,6 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 		case r.guess != "":
 			r.doubt(r.guess)
 		case r.at.layout == ofPeople && len(r.Reports) == 0:
-			s.doubtHosts(r)
 			s.doubtTwice(r, texts)
 		}
 	}
@@ -77,6 +74,9 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 			if len(loose) > 1 {
 				r.ran.add(s.claimsOf(f.File).span)
 			}
+		}
+		if len(r.Reports) == 0 {
+			r.ran = endOf(r.logs())
 		}
 	}
 }
@@ -100,33 +100,9 @@ func (s *sorter) dropLessExact(reports []*source.File) []*source.File {
 	})
 }
 
-// doubtHosts says if hosts whose names are at the ends of logs wrote these one after the other. No report says when they ran.
-func (s *sorter) doubtHosts(r *Run) {
-	type host struct {
-		name string
-		span
-	}
-	var all []host
-	for _, of := range groups(r.logs(), func(l Log) string { return l.Host }) {
-		if len(r.HostNames()) > 1 {
-			all = append(all, host{of[0].Host, s.writtenIn(of)})
-		}
-	}
-	for i, h := range all {
-		for _, o := range all[:i] {
-			if !h.end.IsZero() && !o.end.IsZero() && !h.isWith(o.span) {
-				r.doubt(fmt.Sprintf("by the times of their files, %s and %s wrote their logs at different times, and no report says when they "+
-					"ran: if they ran one after the other, its rates are wrong; keep the files of each host in a folder of their own", o.name, h.name))
-				return
-			}
-		}
-	}
-}
-
 // doubtTwice says if another run of the folder has logs of completions of the same jobs as the run's histogram logs, which one fio
 // may have written under another prefix. No report says it. Nor does a text say it that was written when the averages of a run were.
 func (s *sorter) doubtTwice(r *Run, texts []*Run) {
-	const together = 2500 * time.Millisecond // some archives store times in steps of two seconds
 	for _, o := range texts {
 		wrote := func(l Log) bool { return l.File.ModTime.Sub(o.Reports[0].File.ModTime).Abs() < together }
 		if len(r.Logs) == 0 && slices.ContainsFunc(r.Others, wrote) {
@@ -423,11 +399,18 @@ func (s *span) add(o span) {
 	}
 }
 
-// isWith reports whether two spans have at least half of the shorter one in common. Modification times may be off by two
-// seconds, so jobs that ran one after another may seem to overlap a little.
+// together is how far apart the modification times of files may be that were written together. Some archives store them in steps of two
+// seconds.
+const together = 2500 * time.Millisecond
+
+// isWith reports whether two spans have at least half of the shorter one in common, because jobs that ran one after another may seem to
+// overlap a little. Of what has an end alone, it reports whether both ended together.
 func (s span) isWith(o span) bool {
 	if s.end.IsZero() || o.end.IsZero() {
 		return false
+	}
+	if s.start.Equal(s.end) || o.start.Equal(o.end) {
+		return s.end.Sub(o.end).Abs() <= together
 	}
 	start, end := s.start, s.end
 	if o.start.After(start) {
@@ -445,7 +428,6 @@ type part struct {
 	logs    []Log
 	report  *Report // nil if it has logs
 	isNamed bool    // a report names the logs
-	isGuess bool    // nothing but the modification times of logs shows that it belongs to another part, if anything does
 	of      *part   // another part of the same run; nil for the first
 }
 
@@ -470,8 +452,8 @@ func (p *part) join(o *part) {
 func (p *part) prefix() string { return p.logs[0].Prefix }
 
 // splitApart makes several runs of one whose logs have several prefixes, such as t.1 and t.2, and reports whether it did.
-// Prefixes are of one run only if a report names them together, or if they ran at the same time. have has the number of
-// runs of each report.
+// Prefixes are of one run only if a report names them together, if their reports ran at the same time, or if they ended together. have
+// has the number of runs of each report.
 func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 	type place struct{ dir, prefix string }
 	var logs, reports []*part
@@ -505,10 +487,8 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 			l.join(p)
 			l.isNamed = true
 		}
-		// The times of files are those at which fio wrote them, if those of reports are. Some archives store times in steps
-		// of two seconds.
-		const coarse = 2500 * time.Millisecond
-		isAsWritten := c.end.IsZero() || c.isCut || c.client || f.File.ModTime.Sub(c.end).Abs() < coarse
+		// The times of files are those at which fio wrote them, if those of reports are.
+		isAsWritten := c.end.IsZero() || c.isCut || c.client || f.File.ModTime.Sub(c.end).Abs() < together
 		trustsTimes = trustsTimes && isAsWritten
 	}
 	unnamed := without(logs, func(p *part) bool { return p.isNamed })
@@ -525,18 +505,17 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 	}
 	if trustsTimes {
 		for _, p := range unnamed {
-			p.span = s.writtenIn(p.logs)
+			p.span = endOf(p.logs)
 		}
 	}
 	all := slices.Concat(logs, reports)
 	byStart := slices.SortedStableFunc(slices.Values(all), func(p, o *part) int { return p.start.Compare(o.start) })
 	for i, p := range byStart {
 		for _, o := range byStart[i+1:] {
-			if o.start.After(p.end) {
+			if o.start.After(p.end.Add(together)) {
 				break
 			}
-			if p.first() != o.first() && p.isWith(o.span) {
-				p.isGuess = p.isGuess || p.report == nil && o.report == nil
+			if p.isWith(o.span) {
 				p.join(o)
 			}
 		}
@@ -545,7 +524,6 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 	known := without(all, func(p *part) bool { return p.end.IsZero() && !p.isNamed })
 	if isLikely := len(unnamed) == len(logs) || r.family == "output" || r.guess != ""; isLikely && len(groups(known, (*part).first)) < 2 {
 		for _, p := range slices.Concat(known, unnamed) {
-			p.isGuess = p.isGuess || len(p.logs) > 0 && p.first() != logs[0].first()
 			logs[0].join(p)
 		}
 	}
@@ -565,7 +543,6 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 		}
 	}
 	if len(runs) == 1 {
-		r.setUnsure(logs)
 		return false
 	}
 	for _, f := range others {
@@ -590,7 +567,6 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 				one.add(l)
 			}
 		}
-		one.setUnsure(of)
 		var f *source.File
 		var name string
 		if one.isReported() {
@@ -607,48 +583,12 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 	return true
 }
 
-// setUnsure says that nothing shows that logs are of one run, if that is so.
-func (r *Run) setUnsure(parts []*part) {
-	i := slices.IndexFunc(parts, func(p *part) bool { return p.isGuess })
-	if i < 0 || r.family == "output" || r.guess != "" {
-		return
-	}
-	other := slices.IndexFunc(parts, func(p *part) bool { return p != parts[i] && len(p.logs) > 0 })
-	r.Unsure = fmt.Sprintf("logs named %s and %s are read as one run, because nothing but the times of their files shows when "+
-		"they were written; if they ran one after another, its rates are wrong: keep the files of each run in a folder of their own, "+
-		"or pass fio's reports", parts[min(i, other)].prefix(), parts[max(i, other)].prefix())
-}
-
-// writtenIn returns the time in which logs were written, by their rows and modification times.
-func (s *sorter) writtenIn(logs []Log) (all span) {
-	const (
-		longestRow = 1 << 17 // bytes; longer than any row
-		epochTimes = 1e11    // ms; the time of a row that is larger counts from 1970 (log_unix_epoch)
-	)
-	timeOf := func(row []byte) (int64, bool) {
-		number, _, isRow := bytes.Cut(row, []byte{','})
-		ms, err := strconv.ParseInt(string(number), 10, 64)
-		return ms, isRow && err == nil && ms >= 0
-	}
+// endOf returns when the last of some logs was written. When their fio began is not known.
+func endOf(logs []Log) (last span) {
 	for _, l := range logs {
-		text, err := l.File.End(longestRow)
-		text, isWhole := bytes.CutSuffix(text, []byte{'\n'})
-		last, ok := timeOf(text[bytes.LastIndexByte(text, '\n')+1:])
-		if err != nil || !isWhole || !ok || s.ctx.Err() != nil {
-			continue
-		}
-		end := time.UnixMilli(last)
-		if last <= epochTimes {
-			if end = l.File.ModTime; !end.IsZero() {
-				all.add(span{end.Add(-time.Duration(last) * time.Millisecond), end})
-			}
-			continue
-		}
-		all.add(span{end, end})
-		line, _, _ := bytes.Cut(head(l.File), []byte{'\n'})
-		if first, ok := timeOf(line); ok {
-			all.add(span{time.UnixMilli(first), end})
+		if at := l.File.ModTime; at.After(last.end) {
+			last = span{at, at}
 		}
 	}
-	return all
+	return last
 }

@@ -30,11 +30,7 @@ type Run struct {
 	Sections []*fioargs.Section
 
 	// Doubts are attributions that are likely but not certain, for people to read.
-	Doubts []string
-	// Unsure says why logs of several names are one run, if nothing but the times of their files shows that they were
-	// written together. If these were copied, they may be of several runs. Else it is empty.
-	Unsure string
-
+	Doubts   []string
 	at       place
 	argument string // that it was found under
 	family   string // of the logs' prefixes; "" in the folder of a sample

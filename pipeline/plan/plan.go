@@ -29,6 +29,7 @@ func New(ev *Evidence, opt Options, problems *Remarks) ([]*Plan, error) {
 	stages := p.stages()
 	for _, stage := range stages {
 		s := &planner{stage, ev, problems}
+		s.doubtTogether()
 		if err := s.windows(); err != nil {
 			return nil, err
 		}

@@ -27,17 +27,9 @@ func (p *planner) stages() []*Plan {
 	}
 	var fios [][]batch
 	indexOf := map[fio]int{} // in fios
-	var loose []*Job         // of no report, though others have one
 	isDivided := false
 	for _, jobs := range by(ofFio, p.Jobs) {
-		if jobs[0].Entry == nil && len(p.Entries) > 0 {
-			loose = append(loose, jobs...)
-			continue
-		}
 		turns := p.turns(jobs)
-		for i := 1; i < len(turns); i++ {
-			turns[i].follow(&turns[i-1])
-		}
 		isDivided = isDivided || len(turns) > 1
 		if e := jobs[0].Entry; e != nil { // a file may have the reports of several calls of fio
 			of := fio{cmp.Or(e.Out.First, e.Out), e.Host}
@@ -73,13 +65,6 @@ func (p *planner) stages() []*Plan {
 		}
 	}
 	slices.SortStableFunc(stages, func(a, b batch) int { return a.start.Compare(b.start) })
-	for _, j := range loose { // of the last stage that had begun
-		i := 0
-		for i+1 < len(stages) && !stages[i+1].start.After(j.Start.Add(together)) {
-			i++
-		}
-		stages[i].jobs = append(stages[i].jobs, j)
-	}
 	var plans []*Plan
 	used := map[string]bool{}
 	for i, of := range stages {
@@ -194,14 +179,14 @@ func (b *batch) isBehind(o *batch) (isBehind, isKnown bool) {
 // stage of their own if they began after all others, by their times or because they wait for all of these. Jobs in the group
 // of one with a startdelay are of the stage before if they began in it.
 //
-// Logs without a report have no groups: only the times of their rows divide them.
+// Logs without a report have no groups: only times divide them.
 func (p *planner) turns(jobs []*Job) (turns []batch) {
 	type start struct {
 		group int
 		waits string
 	}
 	if jobs[0].Entry == nil {
-		return p.turnsByRows(jobs)
+		return p.turnsOfLogs(jobs)
 	}
 	ofStart := func(j *Job) start { return start{j.Entry.GroupID, j.Entry.OptionOfOne("wait_for")} }
 	groups := by(ofStart, jobs)
@@ -269,12 +254,25 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 			turns = append(turns, one)
 		}
 	}
+	for i := 1; i < len(turns); i++ {
+		turns[i].follow(&turns[i-1])
+	}
 	return turns
 }
 
-// turnsByRows divides jobs without a report by the times of their rows: those that began after all others had ended are
-// the next stage. A job may have run for an interval after its last row.
-func (p *planner) turnsByRows(jobs []*Job) (turns []batch) {
+// turnsOfLogs divides jobs without a report. Rows with absolute times show when each ran: those that began after all others had ended are
+// the next stage. Of other logs, those that ended together are a stage. A job may have run for an interval after its last row.
+func (p *planner) turnsOfLogs(jobs []*Job) (turns []batch) {
+	if !slices.ContainsFunc(jobs, func(j *Job) bool { return j.rowClock() == unixClock }) {
+		for _, of := range p.endedTogether(jobs) {
+			turns = append(turns, batch{jobs: of, start: of[0].Start})
+		}
+		if len(turns) > 1 {
+			p.problems.note("%s: its logs did not end together, by their modification times, and no report says when they ran: they are runs of their "+
+				"own, with starts as reliable as these times", p.Title)
+		}
+		return turns
+	}
 	if !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Start.Sub(jobs[0].Start).Abs() > together }) {
 		return []batch{{jobs: jobs, start: jobs[0].Start}}
 	}
@@ -293,6 +291,29 @@ func (p *planner) turnsByRows(jobs []*Job) (turns []batch) {
 		turns = append(turns, one)
 	}
 	return turns
+}
+
+// doubtTogether says that nothing but the times of files shows that jobs ran together. Numbers of jobs are those of one fio. So are volumes
+// in CBT's archives, or if the user named the logs.
+func (p *planner) doubtTogether() {
+	first := slices.IndexFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil && j.ReadsLog() && j.rowClock() != unixClock })
+	if first < 0 {
+		return
+	}
+	isWith := func(isOther func(a, b *Job) bool) bool {
+		return slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil && j.Host == p.Jobs[first].Host && isOther(j, p.Jobs[first]) })
+	}
+	say := p.problems.skip
+	if p.Run.ByCBT() || p.Run.IsLoose() || !isWith(func(a, b *Job) bool { return a.Volume != b.Volume }) {
+		say = p.problems.note
+		if !isWith(func(a, b *Job) bool { return a.Volume == b.Volume && a.Number != b.Number }) {
+			return
+		}
+	}
+	p.Placed = "all jobs are shown as if they began together, because their logs were last written at the same moment, and no report " +
+		"says when they ran"
+	say("%s: %s: if the logs are copies, and the jobs ran one after another, its numbers are of no single run; pass fio's JSON report, or logs "+
+		"with their times (cp -p, rsync -t)", p.Title, p.Placed)
 }
 
 // section returns the section of the job file that has the name of a job, or nil.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -254,9 +253,11 @@ func (p *planner) setStart() error {
 	if p.Start.IsZero() && !p.opt.Start.IsZero() {
 		p.Start, p.Clock = p.opt.Start, clockUser
 	}
-	later, err := p.placeByLogs()
-	if err != nil && !p.opt.Absent {
-		return err
+	if p.Start.IsZero() {
+		p.placeByLogs()
+	}
+	if p.Start.IsZero() && !p.opt.Absent {
+		return errors.New("nothing says when the run started: set FIO2ES_START=TIME")
 	}
 	isUndated := func(j *Job) bool { return j.Entry == nil || j.Entry.Out.Fio.Timestamp == 0 } // fio before 2.2.5
 	if p.Clock == clockMtime && slices.ContainsFunc(p.Jobs, isUndated) {
@@ -283,7 +284,7 @@ func (p *planner) setStart() error {
 	}
 	for _, j := range p.Jobs { // also if the start of the run is unknown and not needed
 		if j.Start.IsZero() {
-			j.moment = moment{p.Start.Add(p.opt.Offsets[j.Host] + later[j]), p.Clock, p.Error}
+			j.moment = moment{p.Start.Add(p.opt.Offsets[j.Host]), p.Clock, p.Error}
 		}
 	}
 	first := slices.MinFunc(p.Jobs, func(x, y *Job) int { return x.Start.Compare(y.Start) })
@@ -299,92 +300,62 @@ func (p *planner) setStart() error {
 	return nil
 }
 
-// placeByLogs places jobs without other evidence: a log was last written when its job ended, less the time of its last
-// row. It returns how much later than the first job of its host each job began. Files that were copied have the time of
-// the copy, so only logs that follow one another are placed apart. If the start of the run is unknown, it is the earliest
-// of these starts. That is as good as the times of files, and ignores the skew of hosts.
-func (p *planner) placeByLogs() (later map[*Job]time.Duration, err error) {
-	type span struct {
-		*Job
-		start, end time.Time
-	}
-	var jobs []*Job
-	for _, j := range p.Jobs {
-		if j.Start.IsZero() && !j.Log.File.ModTime.IsZero() {
-			jobs = append(jobs, j)
-		}
-	}
-	var spans []span
-	for i, last := range p.ev.lastRows(jobs) {
-		end := jobs[i].Log.File.ModTime
-		spans = append(spans, span{jobs[i], end.Add(-time.Duration(last) * time.Millisecond), end})
-	}
-	later = map[*Job]time.Duration{}
-	slack := func(s span) time.Duration { return time.Duration(max(s.Interval, 1000)) * time.Millisecond * 3 / 2 }
-hosts:
-	for _, spans := range by(func(s span) string { return s.Host }, spans) {
-		spans = slices.DeleteFunc(spans, func(s span) bool { return !s.HasRows })
-		slices.SortFunc(spans, func(x, y span) int { return cmp.Or(x.start.Compare(y.start), cmp.Compare(x.Number, y.Number)) })
-		var first, last time.Time // ends
-		shortest := time.Duration(1<<63 - 1)
-		for _, s := range spans {
-			if first = Earlier(first, s.end); s.end.After(last) {
-				last = s.end
+// placeByLogs places jobs if nothing else shows when the run started. Jobs whose logs ended together began together: with the earliest of
+// them, less the time of its last row. That is as good as the times of files, and ignores the skew of hosts.
+//
+// A job may have run for up to an interval after its last row, or without any. The length of a single row is at most its
+// time, and that of no rows is unknown.
+func (p *planner) placeByLogs() {
+	var batches [][]*Job // of all hosts
+	for _, jobs := range by(func(j *Job) string { return j.Host }, p.Jobs) {
+		for i, of := range p.endedTogether(jobs) {
+			if i == len(batches) {
+				batches = append(batches, nil)
 			}
-			shortest = min(shortest, s.end.Sub(s.start))
-		}
-		if last.Sub(first) <= max(shortest/6, time.Second) { // of one moment, or of copies that were made within one
-			isOfOneFio := func(s span) bool { return s.Volume == spans[0].Volume && s.Number != spans[0].Number }
-			if slices.ContainsFunc(spans, isOfOneFio) {
-				p.Placed = "all jobs are shown as if they began together, because their logs were last written at the same moment, and no report " +
-					"says when they ran"
-				p.problems.note("%s: %s: if the logs are copies, and the jobs ran one after another (stonewall), its numbers are of no single "+
-					"stage; pass fio's JSON report, or logs with their times (cp -p, rsync -t)", p.Title, p.Placed)
-			}
-			continue
-		}
-		apart := map[*Job]time.Duration{}
-		for _, s := range spans {
-			after := s.start.Sub(spans[0].start)
-			if after <= slack(s) {
-				continue
-			}
-			apart[s.Job] = after
-			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
-				p.problems.skip("%s: its jobs are shown as if they began together: the times of the logs are those of several runs in "+
-					"one folder, of copies, or of a clock that was changed (summer time), and nothing else shows when each began; keep "+
-					"the files of each run in a folder of their own, pass fio's JSON report, or use --log_unix_epoch=1", p.Title)
-				continue hosts
-			}
-		}
-		if len(apart) > 0 {
-			maps.Copy(later, apart)
-			p.Placed = "each job is placed by when its log was last written, less the time of its last row"
-			p.problems.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as "+
-				"reliable as these", p.Title)
+			batches[i] = append(batches[i], of...)
 		}
 	}
-	if !p.Start.IsZero() {
-		return later, nil
-	}
-
-	// A job may have run for up to an interval after its last row, or without any. The length of a single row is at most its
-	// time, and that of no rows is unknown.
-	rows, unsure := time.Duration(0), ErrorOfCoarse
+	rows := time.Duration(0)
 	for _, j := range p.Jobs {
 		rows = max(rows, time.Duration(j.Interval)*time.Millisecond)
 	}
-	var first time.Time
-	for _, s := range spans {
-		first = Earlier(first, s.start.Add(-later[s.Job]))
-		if s.Source == FromHist || s.Source == FromNothing { // of averages
-			row := cmp.Or(time.Duration(s.Interval)*time.Millisecond, s.end.Sub(s.start), rows, errorOfNoRow)
-			unsure = max(unsure, row+step(s.Log.File)+s.writing.Truncate(errorOfReport))
+	for _, jobs := range batches {
+		at := moment{Clock: clockMtime, Error: ErrorOfCoarse}
+		for i, last := range p.ev.lastRows(jobs) {
+			j, ran := jobs[i], time.Duration(last)*time.Millisecond
+			if j.Log.File.ModTime.IsZero() {
+				continue
+			}
+			at.Start = Earlier(at.Start, j.Log.File.ModTime.Add(-ran))
+			if j.Source == FromHist || j.Source == FromNothing { // of averages
+				row := cmp.Or(time.Duration(j.Interval)*time.Millisecond, ran, rows, errorOfNoRow)
+				at.Error = max(at.Error, row+step(j.Log.File)+j.writing.Truncate(errorOfReport))
+			}
 		}
+		if at.Start.IsZero() || p.opt.Absent && !isPossible(at.Start) {
+			continue
+		}
+		for _, j := range jobs {
+			j.moment = at
+			j.Start = j.Start.Add(p.opt.Offsets[j.Host])
+		}
+		p.Start, p.Clock, p.Error = Earlier(p.Start, at.Start), clockMtime, max(p.Error, at.Error)
 	}
-	if first.IsZero() || p.opt.Absent && !isPossible(first) {
-		return later, errors.New("nothing says when the run started: set FIO2ES_START=TIME")
+}
+
+// endedTogether divides jobs without a report by when their logs were last written, which is when they ended. Those that ended together
+// ran together, and nothing shows that others did. In CBT's archives names show it.
+func (p *planner) endedTogether(jobs []*Job) (batches [][]*Job) {
+	if p.Run.ByCBT() {
+		return [][]*Job{jobs}
 	}
-	p.Start, p.Clock, p.Error = first, clockMtime, unsure
-	return later, nil
+	written := func(j *Job) time.Time { return j.Log.File.ModTime }
+	jobs = slices.SortedStableFunc(slices.Values(jobs), func(a, b *Job) int { return written(a).Compare(written(b)) })
+	for i, j := range jobs {
+		if i == 0 || written(j).Sub(written(jobs[i-1])) > apartTimes {
+			batches = append(batches, nil)
+		}
+		batches[len(batches)-1] = append(batches[len(batches)-1], j)
+	}
+	return batches
 }

@@ -47,11 +47,16 @@ func TestStages(t *testing.T) {
 		j.Error = 10 * time.Second
 		return j
 	}
-	bare := func(host string, start, last int64) *Job { // without a report, by the time of its last row
+	bare := func(host string, start, last int64) *Job { // without a report, whose rows have absolute times
 		return &Job{
 			JobKey: JobKey{Host: host}, Source: FromHist, Interval: 1000, Ran: last, Log: &Log{Log: cbt.Log{File: &source.File{}}},
-			moment: moment{time.UnixMilli(start), clockEpoch, errorOfEpoch},
+			Head: Head{HasRows: true, First: EpochTimes + 1}, moment: moment{time.UnixMilli(start), clockEpoch, errorOfEpoch},
 		}
+	}
+	ended := func(host string, at int64) *Job { // without a report, by when its log was last written
+		j := bare(host, at-1000, 1000)
+		j.First, j.Log.File.ModTime = 1000, time.UnixMilli(at)
+		return j
 	}
 	file := []*fioargs.Section{
 		{Name: "read", Options: []fioargs.Option{{Name: "rw", Value: "read"}}},
@@ -110,6 +115,13 @@ func TestStages(t *testing.T) {
 		{"a startdelay behind all", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "delayed write", 4900, 3000), at("a", 1, "trim", 4900, 4000)}, "read 0 [1], write+trim 4900 [2] [3]"},
 		{"no report", nil, []*Job{bare("a", 0, 4000), bare("a", 5200, 4000), bare("a", 5300, 4000)}, "1 0 [1], 2 5200 [2 3]"},
 		{"no report, side by side", nil, []*Job{bare("a", 0, 4000), bare("a", 1500, 4000)}, " 0 [1 2]"},
+		{"no report, one row of each", nil, []*Job{bare("a", 0, 0), bare("a", 8, 0)}, " 0 [1 2]"},
+		{"logs that ended together", nil, []*Job{ended("a", 6000), ended("a", 6900), ended("a", 8100)}, " 5000 [1 2 3]"},
+		{"logs that ended one after another", nil, []*Job{ended("a", 12000), ended("a", 6000), ended("a", 6100)}, "1 5000 [2 3], 2 11000 [1]"},
+		{"logs of hosts", nil, []*Job{ended("a", 6000), ended("b", 90000), ended("a", 12000), ended("b", 99000)}, "1 5000 [1 2], 2 11000 [3 4]"},
+		{"logs beside those of a report", nil, []*Job{at("a", 0, "read", 0, 4000), ended("b", 9000)}, " 0 [1] [2]"},
+		{"logs beside those of a report with stages", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "trim", 4300, 3000), ended("b", 9000)},
+			"read 0 [1], trim 4300 [2], 1 8000 [3]"},
 	} {
 		for i, j := range c.jobs {
 			j.Number = i + 1
