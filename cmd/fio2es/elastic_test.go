@@ -155,17 +155,26 @@ func TestRejects(t *testing.T) {
 	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefixes[0]}
 	outputOf(t, append([]string{"setup"}, at...)...)
 
-	// In this index iops is an IP address, so every document of this level is rejected.
+	// In this index workloads are IP addresses, so the documents of the only run with a workload are rejected.
 	index := prefixes[0] + "-latency.host-2026.11"
-	request(t, real, "PUT", "/"+index, `{"mappings":{"properties":{"iops":{"type":"ip"}}}}`, &struct{}{})
-	var errs bytes.Buffer
-	code := run(context.Background(), append([]string{"ingest", archive}, at...), strings.NewReader(""), io.Discard, &errs)
-	if code != exitLeftOut || strings.Count(errs.String(), "the cluster rejects a document") != 3 {
-		t.Fatalf("exit code %d\n%s", code, &errs)
+	properties := func(ignore bool) string {
+		return fmt.Sprintf(`{"properties":{"cbt":{"properties":{"workload":{"type":"ip","ignore_malformed":%t}}}}}`, ignore)
 	}
-	request(t, real, "DELETE", "/"+index, "", &struct{}{})
-	outputOf(t, append([]string{"ingest", archive}, at...)...)
+	request(t, real, "PUT", "/"+index, `{"mappings":`+properties(false)+`}`, &struct{}{})
+	ingest := append([]string{"ingest", archive}, at...)
+	var errs bytes.Buffer
+	code := run(context.Background(), ingest, strings.NewReader(""), io.Discard, &errs)
+	text := errs.String()
+	if code != exitLeftOut || strings.Count(text, "the cluster rejects a document") != 1 || !strings.Contains(text, exampleMixed) ||
+		!strings.Contains(text, "2 runs stored") {
+		t.Fatalf("exit code %d\n%s", code, text)
+	}
+	request(t, real, "PUT", "/"+index+"/_mapping", properties(true), &struct{}{})
+	outputOf(t, ingest...)
 	outputOf(t, append([]string{"check"}, at...)...)
+	if out := outputOf(t, append([]string{"runs", "--format=csv"}, at...)...); !strings.Contains(out, "\n"+exampleMixed) {
+		t.Errorf("the run is not stored:\n%s", out)
+	}
 }
 
 // checkAggregations sends the searches of panels that have only exact aggregations to the cluster.
