@@ -200,7 +200,7 @@ func (c *Client) Import(ctx context.Context, b *Bundle) error {
 		}
 		text := strings.Join(parts, ", ")
 		if e.Error.Message != "" {
-			text += ": " + e.Error.Message
+			text += ": " + c.transport.Redact(e.Error.Message)
 		}
 		fault(e.object, "%s", text)
 	}

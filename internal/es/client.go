@@ -35,12 +35,13 @@ import (
 
 // Client sends requests to a cluster, or to Kibana. Several goroutines may use it at once.
 type Client struct {
-	config Config
-	urls   []*url.URL
-	nodes  *elastictransport.Client
-	conns  *http.Transport
-	waits  waits
-	step   int // most documents that one request changes
+	config  Config
+	urls    []*url.URL
+	nodes   *elastictransport.Client
+	conns   *http.Transport
+	waits   waits
+	step    int // most documents that one request changes
+	secrets redactor
 
 	hasAnswered atomic.Bool // at least once, so the addresses are right
 }
@@ -75,7 +76,7 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", config.Service, err)
 	}
-	c := &Client{config: config, urls: urls, nodes: nodes, conns: conns, step: changeStep}
+	c := &Client{config: config, urls: urls, nodes: nodes, conns: conns, step: changeStep, secrets: newRedactor(&config)}
 	c.waits.report, c.waits.server = config.Waiting, c.name()
 	return c, nil
 }
@@ -261,7 +262,7 @@ func (c *Client) send(ctx context.Context, r esapi.Request, req *http.Request, i
 // read reads an answer of at most most bytes.
 func (c *Client) read(res *http.Response, most int64, into any) error {
 	if res.StatusCode > 299 {
-		return c.named(readError(res, c.config))
+		return c.named(readError(res, c.config, c.Redact))
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, most))
 	switch {

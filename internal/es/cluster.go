@@ -171,7 +171,7 @@ func (c *Client) changeAll(ctx context.Context, indices []string, request func()
 				return fmt.Errorf("%w: no total", ErrAnswer)
 			case len(some.Failures) > 0:
 				f := some.Failures[0]
-				return Named(&Error{Status: f.Status, Type: f.Cause.Type + f.Reason.Type, Reason: f.Cause.Reason + f.Reason.Reason})
+				return Named(&Error{Status: f.Status, Type: c.Redact(f.Cause.Type + f.Reason.Type), Reason: c.Redact(f.Cause.Reason + f.Reason.Reason)})
 			case !some.TimedOut && some.Conflicts == 0 && *some.Total < c.step:
 				isLast = true
 				return nil

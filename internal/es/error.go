@@ -108,8 +108,8 @@ var ErrTimeout = errors.New("no answer in time")
 const maxErrorBody = 1 << 20
 
 // readError makes an Error from an answer with an error status, in all its forms: an object, a text, the page of a proxy,
-// an empty body, and Kibana's message.
-func readError(res *http.Response, config Config) *Error {
+// an empty body, and Kibana's message. redact removes secrets.
+func readError(res *http.Response, config Config, redact func(string) string) *Error {
 	const most = 1000                                             // bytes of the reason
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // the status is known, so an error does not matter
 	e := &Error{Status: res.StatusCode, Body: body}
@@ -134,11 +134,7 @@ func readError(res *http.Response, config Config) *Error {
 	case c.Type == "" && len(answer.Failures) > 0:
 		c = answer.Failures[0].Cause.best()
 	}
-	for _, s := range []Secret{config.APIKey, config.Password} {
-		if len(s) >= 4 { // shorter secrets are parts of ordinary words
-			c.Reason = strings.ReplaceAll(c.Reason, string(s), redacted)
-		}
-	}
+	c.Type, c.Reason = redact(c.Type), redact(c.Reason)
 	if len(c.Reason) > most {
 		c.Reason = strings.ToValidUTF8(c.Reason[:most], "") + "…"
 	}
@@ -252,6 +248,8 @@ func plain(err error) string {
 		return "the connection was closed"
 	case errors.As(err, &wait) && wait.Timeout():
 		return "no answer in time"
+	case strings.Contains(text, "invalid proxy address"): // the text has it, perhaps with a password
+		return "HTTP_PROXY or HTTPS_PROXY in the environment is no address"
 	}
 	for _, call := range []string{"tls: ", "failed to verify certificate: ", "x509: "} {
 		text = strings.TrimPrefix(text, call)

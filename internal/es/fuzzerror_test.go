@@ -17,7 +17,7 @@ func FuzzReadError(f *testing.F) {
 	f.Add(502, "text/html", []byte("<html><TITLE a=b>\nBad\x1b Gateway</title>"))
 	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte) {
 		res := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(bytes.NewReader(body))}
-		e := readError(res, Config{})
+		e := readError(res, Config{}, func(text string) string { return text })
 		if n := utf8.RuneCountInString(e.Reason); e.Status != status || n > 10_000 || e.Error() == "" {
 			t.Errorf("status %d, %d characters", e.Status, n)
 		}

@@ -172,6 +172,9 @@ func (e *Store) bulk(ctx context.Context, docs []*document) ([]es.Error, error) 
 	if err != nil {
 		err = fmt.Errorf("send bulk request: %w", err)
 	}
+	for i := range items {
+		items[i].Type, items[i].Reason = e.client.Redact(items[i].Type), e.client.Redact(items[i].Reason)
+	}
 	return items, err
 }
 
