@@ -46,19 +46,19 @@ func (c *Config) serverFaults() (faults []error) {
 	if k.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
 		faults = append(faults, errors.New("kibana.url: want an address such as https://host:5601"))
 	} else if _, space, ok := strings.Cut(strings.TrimRight(u.Path, "/"), "/s/"); ok && !strings.Contains(space, "/") {
-		faults = append(faults, fmt.Errorf("kibana.url: its path ends with the space /s/%s: want the address without it, and --kibana-space=%[1]s", space))
+		faults = append(faults, errors.New("kibana.url: its path ends with a space, /s/SPACE: want the address without it, and --kibana-space=SPACE"))
 	}
 	if strings.Trim(k.Space, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
-		faults = append(faults, fmt.Errorf("kibana.space: %q is not the identifier of a space: lower-case letters, digits, _ and -", k.Space))
+		faults = append(faults, c.wrong("kibana.space", k.Space, "the identifier of a space: lower-case letters, digits, _ and -"))
 	}
 	if e.RequestTimeout < time.Second || e.RequestTimeout > time.Hour {
-		faults = append(faults, fmt.Errorf("elasticsearch.request_timeout: %v is not a time between 1s and 1h, such as 90s", e.RequestTimeout))
+		faults = append(faults, c.wrong("elasticsearch.request_timeout", e.RequestTimeout, "a time between 1s and 1h, such as 90s"))
 	}
 	if e.GiveUpAfter != 0 && e.GiveUpAfter < time.Second { // a number without a unit is nanoseconds
-		faults = append(faults, fmt.Errorf("elasticsearch.give_up_after: %v is neither a time of at least 1s, such as 5m, nor 0s, to fail at once", e.GiveUpAfter))
+		faults = append(faults, c.wrong("elasticsearch.give_up_after", e.GiveUpAfter, "a time of at least 1s, such as 5m, or 0s, to fail at once"))
 	}
 	if e.Shards < 1 {
-		faults = append(faults, fmt.Errorf("elasticsearch.shards: %d is not 1 or more", e.Shards))
+		faults = append(faults, c.wrong("elasticsearch.shards", e.Shards, "1 or more"))
 	}
 	return faults
 }

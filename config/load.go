@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
@@ -185,6 +187,7 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 	}
 	if err != nil { // the message must fit on one line
 		text := strings.Join(strings.Fields(err.Error()), " ")
+		text = quotedValue.ReplaceAllString(text, "a value")
 		if fault, ofLibrary := strings.CutPrefix(text, "yaml: "); ofLibrary {
 			text = "not YAML: " + fault
 		}
@@ -194,7 +197,7 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 		entries, isMap := value.(map[string]any)
 		switch section, _, isDotted := strings.Cut(key, "."); {
 		case isDotted:
-			faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es: want it in a section %s", f.path, key, section))
+			faults = append(faults, fmt.Errorf("%s: %s: want it in a section %s", f.path, unknown(key, nil), section))
 			delete(set, key)
 		case isMap && slices.Contains(Names(), key):
 			set[key] = pairs(entries)
@@ -224,9 +227,18 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 	return set, faults
 }
 
+// quotedValue matches a value in an error of the YAML library, such as that of !!null x.
+var quotedValue = regexp.MustCompile("`[^`]*`")
+
 // unknown says that there is no setting of this name, and which of the names are near.
 func unknown(name string, names []string) string {
-	text := name + " is no setting of fio2es"
+	shown := name
+	if i := strings.IndexFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("_.-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}); i >= 0 {
+		shown = name[:i] + "…" // password:x, without a blank, is a name to YAML
+	}
+	text := shown + " is no setting of fio2es"
 	if near := expr.Near(name, names); len(near) > 0 {
 		text += ": did you mean " + strings.Join(near[:min(3, len(near))], " or ") + "?"
 	}
@@ -264,6 +276,11 @@ func unknownVariables() (faults []error) {
 	return faults
 }
 
+// textError is a text that a setting cannot have.
+type textError struct{ value, want string }
+
+func (e *textError) Error() string { return "want " + e.want }
+
 // fromText reads texts: durations such as 5m, and "a=b,c=d", the form of labels and offsets in the environment.
 func fromText(from, to reflect.Type, value any) (any, error) {
 	text, isText := value.(string)
@@ -273,7 +290,7 @@ func fromText(from, to reflect.Type, value any) (any, error) {
 	case to == reflect.TypeFor[time.Duration]():
 		d, ok := expr.ParseDuration(text)
 		if !ok {
-			return nil, fmt.Errorf("%s is not a time such as 90s or 5m", text)
+			return nil, &textError{text, "a time such as 90s or 5m"}
 		}
 		return d, nil
 	case to.Kind() != reflect.Map:
@@ -283,13 +300,22 @@ func fromText(from, to reflect.Type, value any) (any, error) {
 	for pair := range strings.SplitSeq(text, ",") {
 		k, v, ok := strings.Cut(pair, "=")
 		if !ok && pair != "" {
-			return nil, fmt.Errorf("%s is not NAME=VALUE", pair)
+			return nil, &textError{pair, "NAME=VALUE"}
 		}
 		if ok {
 			out[k] = v
 		}
 	}
 	return out, nil
+}
+
+// wrong returns the error of a value that does not fit its setting. It quotes the value of a flag only: in a file or a variable
+// may be anything, such as a password in the wrong line.
+func (c *Config) wrong(name string, value any, want string) error {
+	if strings.HasPrefix(c.Origins[name], "--") {
+		return fmt.Errorf("%s: %v is not %s", c.where(name), value, want)
+	}
+	return fmt.Errorf("%s: want %s", c.where(name), want)
 }
 
 // where returns the name of a setting and the place that it comes from.
@@ -316,16 +342,19 @@ func (c *Config) valueFaults(err error) (faults []error) {
 	var of *mapstructure.DecodeError
 	var parse *mapstructure.ParseError
 	var kind *mapstructure.UnconvertibleTypeError
+	var text *textError
 	if !errors.As(err, &of) {
 		return []error{err}
 	}
 	name, _, _ := strings.Cut(of.Name(), "[") // labels[a]
 	switch fault := of.Unwrap(); {
 	case errors.As(fault, &parse):
-		return []error{fmt.Errorf("%s: %v is not %s", c.where(name), parse.Value, wanted[parse.Expected.Kind()])}
+		return []error{c.wrong(name, parse.Value, wanted[parse.Expected.Kind()])}
 	case errors.As(fault, &kind):
 		return []error{fmt.Errorf("%s: want %s", c.where(name), wanted[kind.Expected.Kind()])}
+	case errors.As(fault, &text):
+		return []error{c.wrong(name, text.value, text.want)}
 	default:
-		return []error{fmt.Errorf("%s: %w", c.where(name), fault)}
+		return []error{fmt.Errorf("%s: the value is not one of this setting", c.where(name))}
 	}
 }

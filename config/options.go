@@ -24,9 +24,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 		Archive: c.Archive, Labels: c.Labels, Workers: c.Threads, SpreadAll: c.InFlight == "all", Offsets: map[string]time.Duration{},
 	}
 	var faults []error
-	wrong := func(name string, value any, want string) {
-		faults = append(faults, fmt.Errorf("%s: %v is not %s", c.where(name), value, want))
-	}
+	wrong := func(name string, value any, want string) { faults = append(faults, c.wrong(name, value, want)) }
 	name, share, _ := strings.Cut(c.Precision, ":") // p99.9:5%
 	percentile, isPercentile := strings.CutPrefix(name, "p")
 	q, isShare := expr.Percent.Parse(percentile + "%")
@@ -39,7 +37,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 	case c.Interval == Auto:
 		opt.Precision = align.Precision{Quantile: q, Error: half}
 	case !ok || length == 0:
-		faults = append(faults, fmt.Errorf("%s: %s is neither a time such as 10s nor auto", c.where("interval"), c.Interval))
+		wrong("interval", c.Interval, "a time such as 10s, or auto")
 	case length < 0 || length%time.Millisecond != 0:
 		wrong("interval", c.Interval, "a whole number of milliseconds, such as 10s")
 	default:
@@ -124,7 +122,7 @@ func (c *Config) Zone() (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(c.TZ)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s is not a time zone: want UTC, local, or a name such as Europe/Berlin", c.where("tz"), c.TZ)
+		return nil, c.wrong("tz", c.TZ, "UTC, local, or the name of a time zone such as Europe/Berlin")
 	}
 	return zone, nil
 }

@@ -52,6 +52,48 @@ func TestWithoutCredentials(t *testing.T) {
 	}
 }
 
+// TestNoValueInFaults: no error quotes what is in a settings file or in a variable, in any place.
+func TestNoValueInFaults(t *testing.T) {
+	check := func(text string, err error) {
+		t.Helper()
+		if err == nil || strings.Contains(strings.ToLower(err.Error()), "hunter2") || strings.Contains(err.Error(), "\n\n") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	names := Names()
+	variables := map[string]string{}
+	for _, value := range []string{"hunter2 x", "'Hunter2'", "[hunter2]", "{hunter2: hunter2}", "[{hunter2: x}]", "!!null hunter2", "!!int hunter2", "*hunter2", "!!binary hunter2", "%hunter2", "\"hunter2"} {
+		var plain, sections strings.Builder
+		last := ""
+		for _, name := range names { // in order, so that those of a section follow one another
+			variables[Variable(name)] = "hunter2"
+			section, key, ok := strings.Cut(name, ".")
+			switch {
+			case !ok:
+				fmt.Fprintf(&plain, "%s: %s\n", name, value)
+				continue
+			case section != last:
+				fmt.Fprintf(&sections, "%s:\n", section)
+			}
+			last = section
+			fmt.Fprintf(&sections, "  %s: %s\n", key, value)
+		}
+		newFolders(t, plain.String()+sections.String(), "")
+		_, err := loadHere(t, "")
+		check(value, err)
+	}
+	_, err := load(t, "", variables)
+	check("variables", err)
+	for _, text := range []string{
+		"hunter2\n", "- hunter2\n", "elasticsearch: {password:hunter2}\n", "password:hunter2: 1\n", "elasticsearch:\n  password:hunter2\n",
+		"elasticsearch:\n  username: a\n  password:hunter2\n", "a.b=hunter2: 1\n", "root:x:hunter2\n", "tolerance: hunter2\ninterval: hunter2\n",
+	} {
+		newFolders(t, text, "")
+		_, err := loadHere(t, "")
+		check(text, err)
+	}
+}
+
 func TestSecretFiles(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")

@@ -126,15 +126,14 @@ func (e *env) load(cmd *cobra.Command) (err error) {
 
 // rules returns the SLA rules of the settings.
 func (e *env) rules() (rules []slo.Rule, err error) {
-	source := "sla:"
-	if e.flags.Changed("rule") {
-		source = "--rule"
-	}
 	var faults []error
-	for _, text := range e.cfg.SLA {
+	for i, text := range e.cfg.SLA {
 		r, err := slo.Parse(text)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s %w", source, err))
+		switch isFlag := e.flags.Changed("rule"); {
+		case err != nil && isFlag:
+			faults = append(faults, fmt.Errorf("--rule %w", err))
+		case err != nil: // no error quotes a settings file or a variable
+			faults = append(faults, fmt.Errorf("sla, as %s has it: want rules such as p99 <= 10ms in 99%% of windows, which number %d is not", e.cfg.Origins["sla"], i+1))
 		}
 		rules = append(rules, r)
 	}

@@ -104,8 +104,10 @@ func TestParseRules(t *testing.T) {
 	e.flags = pflag.NewFlagSet("", pflag.ContinueOnError)
 	e.flags.StringArray("rule", nil, "")
 	e.cfg.SLA = []string{"p99 < 10", "p50 < 1ms", "p50 ~ 1ms"}
+	e.cfg.Origins = map[string]string{"sla": "x.yaml"}
 	_, err := e.rules()
-	if want := `sla: "p99 < 10", column 7: want a latency with its unit, such as 300us or 5ms, found "10"` + "\n" + `sla: "p50 ~ 1ms", column 5: want <, <=, > or >=, found "~"`; !errors.As(err, new(usageError)) || err.Error() != want {
+	const fault = "sla, as x.yaml has it: want rules such as p99 <= 10ms in 99% of windows, which number "
+	if want := fault + "1 is not\n" + fault + "3 is not"; !errors.As(err, new(usageError)) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	check(t, e.flags.Set("rule", "x"))
