@@ -43,6 +43,7 @@ done
 //	FAKE_KILLED=N      it is killed after N reports
 //	FAKE_KILLS=N       it kills fio2es after N reports, and writes the others
 //	FAKE_INTERRUPTS=N  it interrupts fio2es N times, and waits each time until it is interrupted
+//	FAKE_SECRET=TEXT   its reports have the option http_s3_key with this value
 //	FAKE_IF=TEXT       the variables above are in effect only if an argument contains the text
 func fakeFio() {
 	signal.Ignore(syscall.SIGPIPE) // a C program would inherit this from fio2es
@@ -89,6 +90,9 @@ func playFio(args []string) (code int, err error) {
 		if v := value(option); v != "" {
 			text = regexp.MustCompile(`"`+option+`" : "[^"]*"`).ReplaceAll(text, fmt.Appendf(nil, `"%s" : %q`, option, v))
 		}
+	}
+	if secret := os.Getenv("FAKE_SECRET"); secret != "" {
+		text = bytes.ReplaceAll(text, []byte(`"bs" : `), fmt.Appendf(nil, "\"http_s3_key\" : %q,\n        \"bs\" : ", secret))
 	}
 	reports := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n}\n")), func(r []byte) bool { return len(r) == 0 })
 	if value("status-interval") == "" {

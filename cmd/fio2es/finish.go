@@ -41,6 +41,9 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 			err = entry.Done()
 		}
 	}()
+	if err := entry.HideSecrets(); err != nil {
+		e.leaveOut("fio's options in " + shortHome(entry.Folder) + " still have their secrets: " + err.Error())
+	}
 	archive, err := pipeline.Open(ctx, []string{entry.Folder}, nil, nil)
 	if err != nil {
 		return f, err

@@ -218,8 +218,8 @@ func (r *runCall) runTurns(s *record.Relay) error {
 func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
 	entry, err := r.folders().Begin(record.Entry{
-		Name: r.how.Name, Host: host, History: r.historyName(), Command: t.fio.Words(), Started: time.Now(),
-		Wrapped: len(t.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Sweep: r.labels(t),
+		Name: r.how.Name, Host: host, History: r.historyName(), Command: t.fio.Shown(), Started: time.Now(),
+		Secrets: t.fio.Secrets, Wrapped: len(t.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Sweep: r.labels(t),
 	})
 	if err != nil {
 		return stored, err
@@ -413,7 +413,7 @@ func (r *runCall) shown(s *record.Relay, t *turn, entry *record.Entry, plan *rec
 	}
 	defer errs.Close()
 	view := live.New(r.rules)
-	view.Title, view.Every = strings.Join(t.fio.Words(), " "), plan.Every
+	view.Title, view.Every = strings.Join(t.fio.Shown(), " "), plan.Every
 	if t.title != "" {
 		view.Title = t.title + ": " + view.Title
 	}

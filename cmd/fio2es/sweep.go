@@ -151,7 +151,7 @@ func (r *runCall) mark() (string, error) {
 	for _, section := range r.fio.Jobs {
 		jobs = append(jobs, section.Name, section.Map())
 	}
-	text, err := json.Marshal([]any{host, folder, r.fio.Words(), r.how.Version, jobs, names, r.options().Labels})
+	text, err := json.Marshal([]any{host, folder, r.fio.Shown(), r.how.Version, jobs, names, r.options().Labels})
 	if err != nil {
 		return "", err
 	}

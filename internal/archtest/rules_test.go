@@ -27,14 +27,15 @@ var rules = map[string]rule{
 	},
 	"internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs": {
-		level: 2, imports: []string{"pipeline/fiolog"}, std: true,
+		level: 2, imports: []string{"internal/secret", "pipeline/fiolog"}, std: true,
 		why: "what options mean, of a command line, a job file or a report, does not depend on what is done with them",
 	},
 	"internal/record": {
-		level: 3, imports: []string{"internal/expr", "internal/fioargs"}, std: true,
+		level: 3, imports: []string{"internal/expr", "internal/fioargs", "internal/secret"}, std: true,
 		why: "it runs fio; storing what fio wrote does not depend on who ran it",
 	},
-	"internal/safeyaml":  {level: 0, why: "the limits of YAML do not depend on its meaning"},
+	"internal/safeyaml":  {level: 1, imports: []string{"internal/secret"}, why: "the limits of YAML do not depend on its meaning"},
+	"internal/secret":    {level: 0, std: true, why: "which settings are secrets does not depend on where they come from"},
 	"internal/ahead":     {level: 0, std: true, why: "it reads any list in another goroutine"},
 	"internal/golden":    {level: 0, why: "it compares texts"},
 	"internal/shim":      {level: 0, std: true, why: "it is a script"},
@@ -52,7 +53,7 @@ var rules = map[string]rule{
 
 	"pipeline/source": {level: 1, imports: []string{"internal/alike", "internal/unit"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
 	"pipeline/fiolog": {
-		level: 1, imports: []string{"hist"}, std: true,
+		level: 1, imports: []string{"hist", "internal/secret"}, std: true,
 		why: "other programs may import the reader of logs; it knows lines and bins, not files or runs",
 	},
 	"internal/term":  {level: 1, imports: []string{"internal/alike"}, why: "a terminal shows text, and messages of one kind a few times"},

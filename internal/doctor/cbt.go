@@ -48,6 +48,7 @@ func CheckCBT(name string, text []byte) (all []Answers, err error) {
 		Cluster    settings // benchmark_config.yaml has this instead, with one benchmark
 	}
 	if node != nil {
+		safeyaml.Hide(node)
 		err = node.Decode(&config)
 	}
 	if one, ok := config.Cluster["benchmark"].(string); ok && config.Benchmarks == nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/internal/secret"
 )
 
 // Command is a command line that runs fio, or only a job file.
@@ -15,6 +17,7 @@ type Command struct {
 	Args     []Arg      // arguments of fio
 	Jobs     []*Section // in the order of fio; without those that --section leaves out
 	Includes bool       // there are files of options that were not read: see [ReadJobFile]
+	Secrets  bool       // there are secrets in the command line or in the job files
 	Set      []Option   // options that replaced those of all jobs: see [Command.With]
 }
 
@@ -39,13 +42,39 @@ func (c *Command) Own(name string) (Option, bool) {
 	return Option{}, false
 }
 
-// Words returns the command as it was written.
+// Words returns the command as it was written, to run it. Others than fio get [Command.Shown].
 func (c *Command) Words() []string {
 	words := append(slices.Clone(c.Before), c.Program)
 	for _, a := range c.Args {
 		words = append(words, a.Words...)
 	}
 	return words
+}
+
+// Shown returns the words of the command without secrets.
+func (c *Command) Shown() (words []string) {
+	for _, word := range append(slices.Clone(c.Before), c.Program) {
+		words = append(words, secret.Text(word))
+	}
+	for _, a := range c.Args {
+		shown := slices.Clone(a.Words)
+		if value := hidden(a.Name, a.Value); value != a.Value {
+			last := len(shown) - 1
+			shown[last] = strings.TrimSuffix(shown[last], a.Value) + value
+		}
+		words = append(words, shown...)
+	}
+	return words
+}
+
+// hidden returns the value of an option as it may be stored and shown. On the command line fio accepts beginnings of names.
+func hidden(name, value string) string {
+	for _, full := range []string{"http_pass", "http_s3_key", "http_s3_security_token", "http_s3_sse_customer_key", "http_swift_auth_token"} {
+		if strings.HasPrefix(name, "http_") && strings.HasPrefix(full, name) {
+			name = full
+		}
+	}
+	return secret.Value(name, value)
 }
 
 // Files returns the names of the job files.
@@ -79,6 +108,7 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 	if c.Args, err = parseArgs(args); err != nil {
 		return nil, err
 	}
+	c.Secrets = !slices.Equal(c.Words(), c.Shown())
 	b := builder{readFile: readFile, to: c, global: &Section{}}
 	s := b.global
 	for _, a := range c.Args {
@@ -89,7 +119,7 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 		case a.Name == "name":
 			s = b.begin(a.Value, "", CommandLine)
 		default:
-			s.Options = append(s.Options, Option{a.Name, a.Value, CommandLine})
+			b.add(s, a.Name, a.Value, CommandLine)
 		}
 	}
 	for i, name := range c.Files() {
@@ -146,7 +176,7 @@ func parseArgs(words []string) (args []Arg, err error) {
 		// here, a run would be lost.
 		const least = 3 // fio accepts no shorter abbreviation of these options
 		if len(name) == 1 {
-			return nil, fmt.Errorf("%s: write the option out, such as --output", word)
+			return nil, fmt.Errorf("-%s: write the option out, such as --output", name) // without its value, which may be a secret
 		}
 		for _, full := range decisive {
 			if !isOwn && len(name) >= least && strings.HasPrefix(full, name) && name != full && name != "log_hist" {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/secret"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -22,11 +23,14 @@ type jobLine struct {
 	Option, Value string // Option is fio's main name; a flag has no value
 }
 
-// bad returns the error of a line of a file.
+// bad returns the error of a line of a file. It quotes the name of a secret only.
 func (l *jobLine) bad(file, want string) *fiolog.SyntaxError {
-	const most = 24 // bytes of a file that an error quotes
-	got := fmt.Sprintf("%+q", l.Text[:min(len(l.Text), most)])
-	if len(l.Text) > most {
+	most, text := 24, secret.Text(l.Text) // bytes of a file that an error quotes
+	if i := strings.IndexAny(text, "= \t:"); i >= 0 && hidden(text[:i], "x") != "x" {
+		most = i
+	}
+	got := fmt.Sprintf("%+q", text[:min(len(text), most)])
+	if len(text) > most {
 		got += "…"
 	}
 	return &fiolog.SyntaxError{File: file, Line: l.Line, Column: l.Column, Got: got, Want: want}
@@ -120,6 +124,13 @@ func (b *builder) begin(name, file, at string) *Section {
 	return s
 }
 
+// add adds an option to a section, without its secrets.
+func (b *builder) add(s *Section, name, value, at string) {
+	shown := hidden(name, value)
+	b.to.Secrets = b.to.Secrets || shown != value
+	s.Options = append(s.Options, Option{name, shown, at})
+}
+
 // file makes sections from the text of a job file. Of a file that another one includes (nested > 0) the options are those
 // of section s.
 //
@@ -150,7 +161,7 @@ func (b *builder) file(name string, text []byte, s *Section, nested int) error {
 			if b.readFile != nil {
 				value = variable.ReplaceAllStringFunc(value, func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
 			}
-			s.Options = append(s.Options, Option{l.Option, value, at})
+			b.add(s, l.Option, value, at)
 			b.options++
 		}
 		if err == nil && b.options > mostOptions {

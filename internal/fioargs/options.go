@@ -100,7 +100,7 @@ func (s *Section) NoLatencies() (Option, bool) {
 // Option is an option as it was written.
 type Option struct {
 	Name  string // without dashes; the main name if fio has several
-	Value string // empty without a value
+	Value string // empty without a value; in sections, "***" for a secret
 	At    string // where it was written: "job.fio:12" or "command line"
 }
 

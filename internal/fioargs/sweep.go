@@ -26,6 +26,9 @@ func ParseSweeps(texts []string, c *Command) (sweeps []Sweep, err error) {
 	for _, text := range texts {
 		name, list, _ := strings.Cut(text, "=")
 		s := Sweep{Name: mainName(strings.TrimSpace(name))}
+		if hidden(s.Name, list) != list {
+			return nil, fmt.Errorf("%s: it has a secret, and the values of a sweep are in the names and labels of runs", s.Name)
+		}
 		for value := range strings.SplitSeq(list, ",") {
 			value = strings.TrimSpace(value)
 			switch {

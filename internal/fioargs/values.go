@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/secret"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -58,12 +59,12 @@ var defaults = func() map[string]string {
 func OptionDefault(option string) string { return defaults[option] }
 
 // Measured returns the options that decide what fio measures, in one form for equal values. It leaves out those that
-// have fio's default. isCBT leaves out the names of files and volumes, which CBT makes for each run.
+// have fio's default, and secrets. isCBT leaves out the names of files and volumes, which CBT makes for each run.
 func Measured(options map[string]string, isCBT bool) map[string]string {
 	list := make(map[string]string, len(options))
 	for name, value := range options {
 		name = mainName(name)
-		if !slices.Contains(unmeasured, name) && !(isCBT && slices.Contains(places, name)) {
+		if !slices.Contains(unmeasured, name) && !secret.IsName(name) && !(isCBT && slices.Contains(places, name)) {
 			list[name] = sameForm(name, value)
 		}
 	}

@@ -97,7 +97,7 @@ func check(c *fioargs.Command, version fioargs.Version) error {
 		}
 	}
 	if _, ok := c.Own("profile"); len(c.Jobs) == 0 && !ok {
-		return fmt.Errorf("%s has no jobs: name a job file, or a job with --name", strings.Join(c.Words(), " "))
+		return fmt.Errorf("%s has no jobs: name a job file, or a job with --name", strings.Join(c.Shown(), " "))
 	}
 	if version.Before(fioargs.HasHistogramLogs) {
 		return fmt.Errorf("%s is too old: histogram logs need %s or later (Debian, Ubuntu: apt install fio; Fedora, RHEL: dnf install fio)",

@@ -116,7 +116,7 @@ func (p *Plan) Check(ctx context.Context, c *fioargs.Command) error {
 // writeCopies writes the files that the command of the plan reads.
 func (p *Plan) writeCopies() error {
 	for path, text := range p.Copies {
-		if err := os.WriteFile(path, text, 0o644); err != nil {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/secret"
 )
 
 // Entry describes a run that is not stored yet. It is a file beside the folder of the run. While fio2es or fio runs,
@@ -21,8 +24,10 @@ type Entry struct {
 	Name    string    `json:"name"`    // name of the run, see [NameOf]
 	Host    string    `json:"host"`    // host on which fio runs
 	History string    `json:"history"` // history in which to store it, as messages name it
-	Command []string  `json:"command"`
+	Command []string  `json:"command"` // without secrets
 	Started time.Time `json:"started"`
+	// there are secrets in its options, and so in fio's report: see [Entry.HideSecrets]
+	Secrets bool `json:"secrets,omitempty"`
 	// fio is started by another program, which does not keep the lock
 	Wrapped bool              `json:"wrapped,omitempty"`
 	Labels  map[string]string `json:"labels,omitempty"` // set by the user
@@ -194,6 +199,61 @@ func decode(file io.Reader) (*Entry, error) {
 		e = next
 	}
 	return e, err
+}
+
+// HideSecrets removes the secrets from fio's report and from the copies of job files, of a fio that has ended.
+func (e *Entry) HideSecrets() (err error) {
+	if !e.Secrets {
+		return nil
+	}
+	copies, _ := filepath.Glob(filepath.Join(escape(e.Folder), "job-*.fio"))
+	for _, name := range append(copies, e.Report()) {
+		if one := hideSecrets(name); !errors.Is(one, fs.ErrNotExist) {
+			err = errors.Join(err, one)
+		}
+	}
+	return err
+}
+
+// hideSecrets replaces a file by one without secrets, with the same time. In a report of fio each option has a line of its own,
+// as in a job file.
+func hideSecrets(name string) error {
+	in, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(name+".hidden", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	lines, to := bufio.NewReader(in), bufio.NewWriter(out)
+	for err == nil {
+		var line string
+		line, err = lines.ReadString('\n')
+		option, value, isOption := strings.Cut(line, "=")
+		if isOption && !strings.Contains(option, `"`) && secret.IsName(strings.TrimSpace(option)) && strings.TrimSpace(value) != "" {
+			line = option + "=" + secret.Hidden + "\n"
+		}
+		_, _ = to.WriteString(secret.Text(line)) // Flush has the error
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	if err = errors.Join(err, to.Flush(), out.Close()); err == nil {
+		err = os.Chtimes(out.Name(), time.Time{}, info.ModTime())
+	}
+	if err == nil {
+		err = os.Rename(out.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(out.Name()))
+	}
+	return nil
 }
 
 // Release unlocks the entry of a run that is still not stored.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -181,5 +182,49 @@ func TestPrivateFolders(t *testing.T) {
 	}
 	if _, err := Folders(filepath.Join(dir, "linked")).Begin(Entry{Started: time.Unix(1_700_000_000, 0)}); err == nil {
 		t.Error("a link is followed")
+	}
+}
+
+// TestHideSecrets: after fio has ended, its report and the copies of job files have no secrets, and their times stay.
+func TestHideSecrets(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	report := "fio: a=b\n{\n  \"global options\" : {\n    \"http_s3_keyid\" : \"me\",\n    \"http_s3_key\" : \"%s\",\n" +
+		"    \"auth_token\" : \"%s\",\n    \"uri\" : \"nbd://a:%s@b/c\"\n  }\n}"
+	files := map[string][2]string{ // with a secret, and without it
+		"x.json":        {fmt.Sprintf(report, `hun\"ter2`, "hunter=2", "hunter2"), fmt.Sprintf(report, "***", "***", "***")},
+		"job-2.fio":     {"[a]\nhttp_pass = hunter2 or 3\nhttp_user=me\n# password\n", "[a]\nhttp_pass =***\nhttp_user=me\n# password\n"},
+		"x_clat.1.log":  {"1, 2, 0, 4096\n", "1, 2, 0, 4096\n"},
+		"other.fio.txt": {"http_pass=hunter2\n", "http_pass=hunter2\n"}, // not of fio2es
+	}
+	for _, hasSecrets := range []bool{true, false} {
+		e := &Entry{Folder: t.TempDir(), Name: "x", Secrets: hasSecrets}
+		for name, text := range files {
+			path := filepath.Join(e.Folder, name)
+			if err := errors.Join(os.WriteFile(path, []byte(text[0]), 0o600), os.Chtimes(path, at, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := e.HideSecrets(); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range files {
+			want := text[0]
+			if hasSecrets {
+				want = text[1]
+			}
+			got, err := os.ReadFile(filepath.Join(e.Folder, name))
+			if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
+				t.Errorf("%s: %v\n%s", name, err, diff)
+			}
+			if info, err := os.Stat(filepath.Join(e.Folder, name)); err != nil || !info.ModTime().Equal(at) {
+				t.Errorf("%s: %v, time %v", name, err, info.ModTime())
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(e.Folder, "*")); len(left) != len(files) {
+			t.Errorf("left %v", left)
+		}
+	}
+	if err := (&Entry{Folder: t.TempDir(), Name: "x", Secrets: true}).HideSecrets(); err != nil {
+		t.Errorf("without a report: %v", err)
 	}
 }

@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fio2es/fio2es/internal/secret"
 )
 
 const (
@@ -19,6 +22,8 @@ const (
 
 // ErrTooMuch means that a text is too long, or becomes too large.
 var ErrTooMuch = errors.New("too much YAML")
+
+var errNoAnchor = errors.New("a value that begins with * is an alias, and there is no such anchor: quote the value")
 
 // Parse parses the first document of a text; without one, first is nil. more reports whether there are further
 // documents. Errors have the line number.
@@ -30,6 +35,8 @@ func Parse(text []byte) (first *yaml.Node, more bool, err error) {
 	var node yaml.Node
 	if err := dec.Decode(&node); err == io.EOF {
 		return nil, false, nil
+	} else if err != nil && strings.Contains(err.Error(), "unknown anchor") { // it has the value, perhaps a password
+		return nil, false, errNoAnchor
 	} else if err != nil {
 		return nil, false, err
 	}
@@ -67,4 +74,35 @@ func check(n *yaml.Node, work *int) error {
 		}
 	}
 	return nil
+}
+
+// Hide replaces all secrets below a node of a configuration that is stored or shown: the values of keys such as password, with
+// all that is below them, and passwords in other values and in keys.
+func Hide(n *yaml.Node) { hide(n, false, map[*yaml.Node]bool{}) }
+
+// hide visits each node at most twice: inSecret, if it is below a secret, and otherwise.
+func hide(n *yaml.Node, inSecret bool, seen map[*yaml.Node]bool) {
+	if hidden, ok := seen[n]; ok && (hidden || !inSecret) {
+		return
+	}
+	seen[n] = inSecret
+	switch {
+	case n.Kind == yaml.AliasNode:
+		hide(n.Alias, inSecret, seen)
+	case n.Kind == yaml.ScalarNode && inSecret && n.Value != "" && n.ShortTag() != "!!null":
+		n.Tag, n.Value = "!!str", secret.Hidden
+	case n.Kind == yaml.ScalarNode:
+		n.Value = secret.Text(n.Value)
+	}
+	name := ""
+	for i, below := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			if name = below.Value; below.Kind == yaml.AliasNode {
+				name = below.Alias.Value
+			}
+			hide(below, false, seen)
+			continue
+		}
+		hide(below, inSecret || n.Kind == yaml.MappingNode && secret.IsName(name), seen)
+	}
 }

@@ -237,6 +237,7 @@ func parseYAML(data []byte) (map[string]any, error) {
 	}
 	var v any
 	if node != nil {
+		safeyaml.Hide(node)
 		keepKeys(node)
 		err = node.Decode(&v)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/secret"
 )
 
 // A job of three bytes, {}, becomes one of a kilobyte, and a report of nothing else packs a
@@ -491,7 +492,7 @@ func (d *decoder) text() string {
 	}
 }
 
-// options reads the next value, an object of strings. For anything else it returns no options.
+// options reads the next value, an object of strings, without secrets. For anything else it returns no options.
 func (d *decoder) options() (map[string]string, error) {
 	if d.json.PeekKind() != '{' {
 		d.value()
@@ -502,7 +503,7 @@ func (d *decoder) options() (map[string]string, error) {
 		if n++; n > maxOptions {
 			return fmt.Errorf("more than %d options, and fio has no more than some hundred", maxOptions)
 		}
-		of[string(key)] = d.text()
+		of[string(key)] = secret.Value(string(key), d.text())
 		return nil
 	})
 	return of, err

@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fio2es/fio2es/internal/secret"
 )
 
 const (
@@ -221,7 +223,7 @@ func (s *documents) parse() (*Report, error) {
 				rep.Line, rep.Bytes = s.first, len(s.doc)
 				return rep, nil
 			case err == errNoReport:
-				bad.Got, bad.Want = quoted(s.doc), "a report of fio, which has a \"fio version\" and \"jobs\""
+				bad.Got, bad.Want = s.quoted(0), "a report of fio, which has a \"fio version\" and \"jobs\""
 			default:
 				bad.Got, bad.Want = err.Error(), "a report of fio"
 			}
@@ -231,7 +233,7 @@ func (s *documents) parse() (*Report, error) {
 		if _, err := jsontext.NewDecoder(bytes.NewBuffer(s.doc), lenient...).ReadValue(); errors.As(err, &wrong) {
 			at = int(wrong.ByteOffset)
 		}
-		bad.Got, bad.Want = quoted(s.doc[at:]), "JSON"
+		bad.Got, bad.Want = s.quoted(at), "JSON"
 	}
 	before := s.doc[:at]
 	bad.Line += bytes.Count(before, []byte{'\n'})
@@ -241,3 +243,22 @@ func (s *documents) parse() (*Report, error) {
 	}
 	return nil, bad
 }
+
+// quoted quotes the document from a place on, unless a line of it has a secret.
+func (s *documents) quoted(at int) string {
+	first, end := bytes.LastIndexByte(s.doc[:at], '\n')+1, min(at+maxQuoted, len(s.doc))
+	if i := bytes.IndexByte(s.doc[end:], '\n'); i >= 0 {
+		end += i
+	} else {
+		end = len(s.doc)
+	}
+	for _, name := range names.FindAll(s.doc[first:end], -1) {
+		if secret.IsName(string(name)) {
+			return "a line with a secret"
+		}
+	}
+	return quoted(s.doc[at:])
+}
+
+// names matches all that may be the name of an option.
+var names = regexp.MustCompile(`[\w.-]+`)

@@ -9,7 +9,7 @@ import (
 )
 
 // Report is what fio reports of an execution, or of a part: one JSON document, or its text. Fields that a version of fio, or
-// a format, does not have are zero.
+// a format, does not have are zero. Options that are secrets, such as http_pass, have the value "***".
 type Report struct {
 	Format        Format
 	Version       string // "fio-3.33"
