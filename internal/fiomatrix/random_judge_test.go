@@ -232,10 +232,10 @@ func (s *scene) disturbed() int64 {
 		x := j.process.sections[j.section]
 		delay, _ := x.options.value("startdelay")
 		seconds, _ := strconv.ParseInt(delay, 10, 64)
-		return seconds*1000 + j.process.delay.Milliseconds() + rampOf(j.process, j.section)
+		return seconds*1000 + rampOf(j.process, j.section)
 	}
 	var worst int64
-	for _, jobs := range byStage(s) {
+	for _, jobs := range groupBy(s, func(j *truthJob) string { return fmt.Sprint(j.process.number, stage(j)) }) {
 		base := int64(math.MaxInt64)
 		for _, j := range jobs {
 			base = min(base, j.start()-due(j))

@@ -176,7 +176,7 @@ var words = []struct{ check, line *regexp.Regexp }{
 		regexp.MustCompile(`start|end$|IOPS|window|counts|percentiles`),
 		regexp.MustCompile(`start taken|starts are|nothing says when|began|may have waited|estimates|are divided|did not end together`),
 	},
-	{regexp.MustCompile(`^total|^sum|^bytes|double| of run | of host |IOPS`), regexp.MustCompile(`in no window|last part of an interval|does not report how many|windows lack`)},
+	{regexp.MustCompile(`^total|^sum|^bytes|double| of run | of host |IOPS|^run end|^last window`), regexp.MustCompile(`in no window|last part of an interval|does not report how many|windows lack`)},
 }
 
 // outcomeOf compares what is wrong with what is said about it.
@@ -228,7 +228,7 @@ func (s *scene) explain(outcome string, wrong []failure, a *said) string {
 	return b.String()
 }
 
-// keep copies the files of a case, and what is wrong.
+// keep copies the files of a case, and what is wrong. fio2es must not take it for a report of fio.
 func (x *execution) keep(s *scene, dir string) error {
 	for _, name := range []string{"data", "home", "history.db", "documents.ndjson"} {
 		if err := os.RemoveAll(s.in(name)); err != nil {
@@ -245,5 +245,5 @@ func (x *execution) keep(s *scene, dir string) error {
 	if text, err := exec.Command("cp", "-a", s.root, to).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, text)
 	}
-	return os.WriteFile(filepath.Join(to, "verdict.txt"), []byte(x.text), 0o644)
+	return os.WriteFile(filepath.Join(to, "truth", "verdict.txt"), []byte(x.text), 0o644)
 }
