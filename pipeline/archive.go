@@ -54,7 +54,7 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 	set.Until(ctx)
 	found, err := cbt.Read(ctx, set.Files, hosts)
 	set.Until(context.Background())
-	if err := cmp.Or(ctx.Err(), set.Budget().Err(), err); err != nil {
+	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
 	if len(set.Unread) > 0 {

@@ -74,7 +74,7 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 			said.note("%w", err)
 		}
 	}
-	if err = cmp.Or(ctx.Err(), run.Budget().Err(), err); err != nil {
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		in.close(nil)
 		return nil, err
 	}

@@ -13,7 +13,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +93,7 @@ type Stage struct {
 
 // Stages plans an execution of fio, and iterates over its stages in the order of time. If absolute is true, they get ids,
 // and starts from any evidence. If nothing of the execution can be read, there is one stage, whose result says why. Each
-// must be used before the next one. An error is that of ctx or of the budget.
+// must be used before the next one. An error is that of ctx.
 func Stages(ctx context.Context, run *cbt.Run, opt Options, absolute bool) iter.Seq2[*Stage, error] {
 	return func(yield func(*Stage, error) bool) {
 		said := &problems{}
@@ -104,7 +103,7 @@ func Stages(ctx context.Context, run *cbt.Run, opt Options, absolute bool) iter.
 		}
 		inputs, err := makePlan(ctx, run, opt, absolute, nil, said)
 		if err != nil {
-			if err := cmp.Or(ctx.Err(), run.Budget().Err()); err != nil {
+			if err := ctx.Err(); err != nil {
 				yield(nil, err)
 				return
 			}
@@ -255,9 +254,6 @@ func (s *Stage) news(all []error) []error {
 
 // result returns the run's document, and what is to be said, after all windows were read.
 func (s *Stage) result(r *runReader) (*Result, error) {
-	if err := r.budget.Err(); err != nil {
-		return nil, err
-	}
 	r.problems.sort()
 	// If a file has changed since it was found, it is unknown which content was read. So it has no hash, and the run is stored
 	// again when its files are read again. A report that has grown has the hash of what was found: by it the run is found then.

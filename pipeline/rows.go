@@ -8,10 +8,12 @@ import (
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // logFile reads the rows of one job in a log. The plan opens it for its first rows, and reading continues after these.
@@ -270,8 +272,38 @@ func (in *jobRows) endByRows() int64 {
 	return in.until
 }
 
-// priceOfBin is the price of a bin in a window, for [source.Budget].
-const priceOfBin = 8
+// Prices of a row, for [source.Budget]: of a bin in a window, and of each document that the row's time or its count takes, which
+// is as long as unpacking that many bytes.
+const (
+	priceOfBin      = 8
+	priceOfDocument = 1 << 10
+)
+
+// price returns what a row costs.
+func (in *jobRows) price(row *align.Row) (price int64) {
+	window := max(in.Window, 1)
+	if row.Total > 0 {
+		price = priceOfDocument * ((row.End-row.Start)/window + int64(row.Total/mapping.MaxCount))
+	}
+	// Requests in flight are added to each window of their time.
+	for b := len(row.Bins) - 1; b >= 0; b-- {
+		low, _ := row.Layout.Bounds(int(row.Bins[b].Index))
+		windows := int64(min(low, 600e9) / 1e6) / window // align looks no further back
+		if windows == 0 {
+			break
+		}
+		price += priceOfBin * windows
+	}
+	return price
+}
+
+// file returns the file that the job's rows are of.
+func (in *jobRows) file() *source.File {
+	if in.job.Source == plan.FromReports {
+		return in.job.Entry.Out.File
+	}
+	return in.job.Log.File
+}
 
 // next returns the next row, which is valid until the next call. It returns false at the end. After an error later rows
 // follow.
@@ -307,19 +339,15 @@ func (in *jobRows) next() (align.Row, bool) {
 			}
 		}
 		for i := range in.queue {
-			row, price := &in.queue[i], int64(0)
-			// Requests in flight are added to each window of their time.
-			for b := len(row.Bins) - 1; b >= 0; b-- {
-				low, _ := row.Layout.Bounds(int(row.Bins[b].Index))
-				windows := min(low, 600e9) / 1e6 / max(in.Window, 1) // align looks no further back
-				if windows == 0 {
-					break
+			row := &in.queue[i]
+			if !in.isLive { // else the files that the scan found grow
+				if f := in.file(); f != nil {
+					if err := f.Budget().Spend(in.price(row)); err != nil {
+						in.problems.skip("%s: a row of job %s: %w", f.Name(), j.Name(), err)
+						in.queue, ok, in.damaged, in.cut = in.queue[:i], false, true, true
+						break
+					}
 				}
-				price += priceOfBin * windows
-			}
-			if in.budget.Spend(price) != nil {
-				in.queue, in.last = nil, true // and no window is passed on
-				return align.Row{}, false
 			}
 			if row.Total > 0 {
 				in.add(row)

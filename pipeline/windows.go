@@ -14,7 +14,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // runReader reads the rows of a plan into windows, and counts what it reads.
@@ -22,7 +21,6 @@ type runReader struct {
 	*input
 	execution *Execution
 	problems  *problems
-	budget    *source.Budget // what the work is charged to; nil while fio writes
 
 	rows      map[*plan.Job]*jobRows
 	sectionOf map[*plan.Job]string              // names of their sections; nil if the stage has one
@@ -74,9 +72,6 @@ func newRunReader(p *input, said *problems) *runReader {
 			in.split.Begin(fiolog.Direction(d), times)
 		}
 	}
-	if !r.isLive { // else the files that the scan found grow
-		r.budget = p.Run.Budget()
-	}
 	if p.HasSections() {
 		r.sectionOf = map[*plan.Job]string{}
 		for _, s := range p.Sections {
@@ -115,10 +110,6 @@ func (r *runReader) close() {
 		}
 	}
 }
-
-// priceOfDocument is the price of a window, for [source.Budget], and once more for each document that its count takes. It
-// takes as long as unpacking that many bytes.
-const priceOfDocument = 1 << 10
 
 // longest is the largest number of windows that are joined to one.
 const longest = 60
@@ -210,9 +201,6 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
 		// No worker reads rows while a window is passed on, so the counts of jobs can be read here.
 		take := func(w *align.Window) error {
-			if err := r.budget.Spend(priceOfDocument * (1 + w.Completed/mapping.MaxCount)); err != nil {
-				return err
-			}
 			r.clip(w)
 			const few = 0.05
 			if share := (w.Unsure[0] + w.Unsure[1]) / float64(max(w.Completed, 1)); share > few {

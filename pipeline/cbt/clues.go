@@ -89,9 +89,6 @@ func (s *sorter) claimsOf(f *source.File) *claims {
 	}
 	c := &claims{values: map[string]bool{}}
 	s.claims[f] = c
-	if f.Budget().Err() != nil {
-		return c // with this error the scan ends
-	}
 	in, err := f.Open()
 	if err != nil {
 		return c

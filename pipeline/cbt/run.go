@@ -153,14 +153,6 @@ func (r *Run) Files() []*source.File {
 	return files
 }
 
-// Budget returns the budget of the scan that found the run's files.
-func (r *Run) Budget() *source.Budget {
-	if files := r.Files(); len(files) > 0 {
-		return files[0].Budget()
-	}
-	return nil
-}
-
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
 func (r *Run) IsFromTorn() bool {
 	return slices.ContainsFunc(r.Files(), func(f *source.File) bool { return f.Torn })

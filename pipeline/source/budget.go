@@ -5,30 +5,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 )
 
-// ErrTooMuch ends a scan, and the reading of its files, at a limit of their [Budget].
+// ErrTooMuch means that a file, or a scan, came to a limit of its [Budget].
 var ErrTooMuch = errors.New("too much for its size")
 
-// A Budget bounds what a scan and all work on its files take: it is the only defence against small files that were made
-// to become large. Whoever unpacks, parses, computes or stores charges it, in bytes.
+// A Budget bounds what a file and all work on it take: it is the only defence against small files that were made to become
+// large. Whoever unpacks, parses, computes or stores charges it, in bytes. Each file on disk has one, and so has each member
+// of an archive in it. A charge that is refused costs nothing, and the caller leaves out the file. So one bad file takes
+// nothing from the others.
 //
-// The work may be 96 MiB, and 2,000 times the bytes of the input as they are stored, over all files and all layers of
-// compression together, and the same of each compressed stream: one that becomes more is cut there, and the rest of the
-// input goes in. Real logs compress 24:1 to 100:1, those of one request a second 540:1 with zstd and 1,000:1 with
-// bzip2, so the rest is for documents. A log without requests reaches 3,100:1, which the free part covers up to 96 MiB
-// and the other files of an archive beyond. With that, a file of some 100 KB fills neither a small disk nor an hour.
+// The work may be 2,000 times the bytes of the file on disk, over all layers of compression and all members together. What is
+// beyond comes out of 96 MiB that all files of the scan share. A compressed stream, and a member, may also take 2,000 times its
+// own bytes and 96 MiB. Real logs compress 24:1 to 100:1, those of one request a second 540:1 with zstd and 1,000:1 with
+// bzip2, so the rest is for documents. A log without requests reaches 3,100:1, which the shared part covers. With that, a file
+// of some 100 KB fills neither a small disk nor an hour.
 //
 // What is held in memory to the end, such as the names of files, may have 512 MiB in all, because no size of the input
 // makes memory larger.
 //
-// A Budget is safe for concurrent use. The methods of a nil Budget charge nothing.
+// A Budget is safe for concurrent use. The zero value is that of a scan. The methods of a nil Budget charge nothing.
 type Budget struct {
-	free, ratio, memory int64 // if not 0, they replace the constants
+	free, ratio, memory int64 // if not 0, they replace the constants; of a scan
 
-	packed, spent, held atomic.Int64
-	over                atomic.Pointer[overrun]
+	above               *Budget    // of the file on disk, or of the scan; nil if it is that of the scan
+	mu                  sync.Mutex // guards what follows, of all that are below the budget of a scan
+	packed, spent, held int64
 }
 
 const (
@@ -43,12 +47,64 @@ const (
 	priceOfName = 8    // for each byte of a name, because it becomes part of paths, keys and messages
 )
 
-// Spend charges work of n bytes.
-func (b *Budget) Spend(n int64) error {
-	if b == nil || n == 0 {
+// of returns the budget of a file of some bytes, or of a member if b is that of a file.
+func (b *Budget) of(bytes int64) *Budget {
+	if b == nil {
 		return nil
 	}
-	return b.within(b.spent.Add(n), cmp.Or(b.free, freeWork)+cmp.Or(b.ratio, workRatio)*b.packed.Load(), "of content")
+	return &Budget{above: b, packed: bytes}
+}
+
+// scan returns the budget of the scan.
+func (b *Budget) scan() *Budget {
+	for b.above != nil {
+		b = b.above
+	}
+	return b
+}
+
+// limits returns the work that is free, and how much more each byte allows.
+func (b *Budget) limits() (free, ratio int64) {
+	of := b.scan()
+	return cmp.Or(of.free, freeWork), cmp.Or(of.ratio, workRatio)
+}
+
+// grow adds bytes that a file turned out to have.
+func (b *Budget) grow(n int64) {
+	of := b.scan()
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	b.packed += n
+}
+
+// Spend charges work of n bytes.
+func (b *Budget) Spend(n int64) error {
+	if b == nil || n <= 0 {
+		return nil
+	}
+	of := b.scan()
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	free, ratio := b.limits()
+	var charges [3]int64 // of a member, the file on disk, and the scan
+	whose := b
+	for at, i := b, 0; at != nil; at, i = at.above, i+1 {
+		charges[i] = n
+		own := ratio * at.packed
+		if at != of {
+			whose = at
+		}
+		if at.spent+n > own+free {
+			return &overrun{whose.packed, (ratio*whose.packed + free) >> 20, "of content"}
+		}
+		if at.above == of {
+			n = max(at.spent+n-own, 0) - max(at.spent-own, 0)
+		}
+	}
+	for at, i := b, 0; at != nil; at, i = at.above, i+1 {
+		at.spent += charges[i]
+	}
+	return nil
 }
 
 // Hold charges n bytes of memory that are in use to the end.
@@ -56,38 +112,28 @@ func (b *Budget) Hold(n int64) error {
 	if b == nil {
 		return nil
 	}
-	return b.within(b.held.Add(n), cmp.Or(b.memory, mostMemory), "in memory")
-}
-
-func (b *Budget) within(n, most int64, of string) error {
-	if n <= most {
-		return nil
+	of := b.scan()
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	if most := cmp.Or(of.memory, mostMemory); of.held+n > most {
+		return &overrun{of.packed, most >> 20, "in memory"}
 	}
-	b.over.CompareAndSwap(nil, &overrun{ErrTooMuch, b.packed.Load(), most, of})
-	return b.Err()
+	of.held += n
+	return nil
 }
 
-// Err returns the error if a charge was refused, always the same.
-func (b *Budget) Err() error {
-	if b == nil || b.over.Load() == nil {
-		return nil
-	}
-	return b.over.Load()
-}
-
-// overrun is the error for what becomes too much: ErrTooMuch for all of the input, ErrDamaged for one stream.
+// overrun is the error for what becomes too much.
 type overrun struct {
-	reason       error
-	packed, most int64
+	packed, most int64 // bytes, MB
 	of           string
 }
 
 func (o *overrun) Error() string {
-	return fmt.Sprintf("%v: %d bytes of input become more than %d MB %s: if they are real, unpack them and pass the folder, or read fewer at a time",
-		ErrTooMuch, o.packed, o.most>>20, o.of)
+	return fmt.Sprintf("%v: %d bytes become more than %d MB %s: damaged, or made to be large; if they are real, unpack them and pass "+
+		"the folder, or read fewer at a time", ErrTooMuch, o.packed, o.most, o.of)
 }
 
-func (o *overrun) Unwrap() error { return o.reason }
+func (o *overrun) Unwrap() error { return ErrTooMuch }
 
 // meter charges the bytes of one decoded stream once, however often it is read.
 type meter struct {
@@ -128,8 +174,8 @@ func (m *metered) Read(p []byte) (int, error) {
 		}
 	}
 	if m.from != nil && m.err == nil {
-		if most := cmp.Or(m.budget.free, freeWork) + cmp.Or(m.budget.ratio, workRatio)*m.from.n; m.n > most {
-			m.err = &overrun{ErrDamaged, m.from.n, most, "of content"}
+		if free, ratio := m.budget.limits(); m.n > free+ratio*m.from.n {
+			m.err = &overrun{m.from.n, (free + ratio*m.from.n) >> 20, "of content"}
 		}
 	}
 	if err != nil && err != io.EOF && m.err == nil {

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,8 +174,8 @@ func asErrors(set *Set) []error {
 	return out
 }
 
-// TestBudget: small files that become large end the scan or their reading, over all files and layers together, and what is
-// read again costs nothing.
+// TestBudget: small files that become large are cut, over all files and layers together, and what is read again costs
+// nothing.
 func TestBudget(t *testing.T) {
 	zeros := strings.Repeat("0", 1<<20)
 	half := gz(t, []byte(zeros[:1<<19]))
@@ -195,21 +194,27 @@ func TestBudget(t *testing.T) {
 			for name, text := range files {
 				write(t, dir, name, text)
 			}
-			opt := small()
-			set, err := Scan(context.Background(), []string{dir}, opt)
-			if err == nil {
-				defer set.Close()
-				for _, f := range set.Files {
-					r, openErr := f.Open()
-					if openErr == nil {
-						_, openErr = io.Copy(io.Discard, r)
-						r.Close()
+			write(t, dir, "good.log", []byte("good"))
+			set := scan(t, small(), dir)
+			err, unpacked := errors.Join(asErrors(set)...), int64(0)
+			for _, f := range set.Files {
+				if f.Path == "good.log" {
+					if content(t, f) != "good" {
+						t.Error("the file beside it is gone")
 					}
-					err = cmp.Or(err, openErr)
+					continue
 				}
+				r, openErr := f.Open()
+				if openErr == nil {
+					var n int64
+					n, openErr = io.Copy(io.Discard, r)
+					unpacked += n
+					r.Close()
+				}
+				err = errors.Join(err, openErr)
 			}
-			if !errors.Is(err, ErrTooMuch) || opt.Budget.Err() == nil || opt.Budget.spent.Load() > 2<<20 {
-				t.Errorf("%v, %d bytes", err, opt.Budget.spent.Load())
+			if !errors.Is(err, ErrTooMuch) || unpacked > 2<<20 {
+				t.Errorf("%v, %d bytes", err, unpacked)
 			}
 		})
 	}
@@ -217,19 +222,15 @@ func TestBudget(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, "a.log", []byte(zeros+zeros+zeros+zeros))
 		for name, text := range map[string][]byte{"x.log.gz": gz(t, []byte(zeros+zeros)), "x.log.zst": zst(t, []byte(zeros+zeros))} {
-			opt := small()
-			set := scan(t, opt, write(t, dir, name, text), dir)
+			set := scan(t, small(), write(t, dir, name, text), dir)
 			for _, f := range set.Files {
 				r, err := f.Open()
 				check(t, err)
 				n, err := io.Copy(io.Discard, r)
 				r.Close()
-				if isBomb := f.Name() != "a.log" && !strings.HasSuffix(f.Name(), "/a.log"); isBomb != errors.Is(err, ErrDamaged) || isBomb != (n < 2<<20) {
+				if isBomb := f.Name() != "a.log" && !strings.HasSuffix(f.Name(), "/a.log"); isBomb != errors.Is(err, ErrTooMuch) || isBomb != (n < 2<<20) {
 					t.Errorf("%s: %d bytes, %v", f.Name(), n, err)
 				}
-			}
-			if err := opt.Budget.Err(); err != nil {
-				t.Error(err)
 			}
 			check(t, os.Remove(filepath.Join(dir, name)))
 		}
@@ -288,7 +289,6 @@ func TestLimitsStopTheScan(t *testing.T) {
 	}{
 		"files": {Options{Budget: &Budget{memory: 3 * priceOfFile}}, ErrTooMuch},
 		"names": {Options{Budget: &Budget{memory: 4*priceOfFile + 100*priceOfName}}, ErrTooMuch},
-		"bytes": {Options{Budget: &Budget{free: 100_000, ratio: 1}}, ErrTooMuch},
 		"spool": {Options{TempDir: filepath.Join(arg, "none")}, errSpool},
 	} {
 		set, err := Scan(context.Background(), []string{arg}, c.opt)

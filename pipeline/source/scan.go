@@ -127,7 +127,10 @@ type item struct {
 }
 
 // origin is the argument that something is found under, and the file on disk that it is in; see [File].
-type origin struct{ root, archive, onDisk string }
+type origin struct {
+	root, archive, onDisk string
+	budget                *Budget // of that file
+}
 
 // met says how the scan met an item.
 type met int
@@ -161,7 +164,7 @@ func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 	opt.Depth, opt.Budget = cmp.Or(opt.Depth, 4), cmp.Or(opt.Budget, new(Budget))
 	return &scanner{
 		Options: opt, ctx: ctx, listing: listing, given: map[string]bool{}, visited: map[string]bool{}, looks: map[lookKey]int{},
-		set: &Set{budget: opt.Budget, spool: spool{dir: opt.TempDir}}, problems: alike.List[*Problem]{Shown: 10},
+		set: &Set{spool: spool{dir: opt.TempDir}}, problems: alike.List[*Problem]{Shown: 10},
 	}
 }
 
@@ -231,7 +234,7 @@ func (s *scanner) ended() bool {
 	return s.fatal != nil
 }
 
-// fail notes a problem. A limit that is passed, and a failure of the spool, end the scan.
+// fail notes a problem. A failure of the spool ends the scan.
 func (s *scanner) fail(name string, err error) {
 	if s.ended() {
 		return
@@ -241,7 +244,7 @@ func (s *scanner) fail(name string, err error) {
 	}
 	p := &Problem{Name: name, Err: err}
 	switch {
-	case errors.Is(err, ErrTooMuch) || errors.Is(err, errSpool):
+	case errors.Is(err, errSpool):
 		s.fatal = p
 	case !s.quiet && s.problems.Add(err.Error(), p):
 		s.hold(priceOfFile, name)
@@ -322,15 +325,15 @@ func (s *scanner) pipe(it item, r io.Reader) {
 		stop := context.AfterFunc(s.ctx, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })
 		defer stop()
 	}
-	it.layers = 1
-	s.stream(it, &input{s, r, true})
+	it.layers, it.budget = 1, s.Budget.of(0)
+	s.stream(it, &input{s, r, it.budget})
 }
 
 // input reads stored bytes: it ends with the context and reports progress.
 type input struct {
 	*scanner
-	r      io.Reader
-	isPipe bool // its size was not charged
+	r     io.Reader
+	grows *Budget // of a pipe, whose size is not known before; else nil
 }
 
 func (in *input) Read(p []byte) (int, error) {
@@ -338,8 +341,8 @@ func (in *input) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := in.r.Read(p)
-	if in.isPipe {
-		in.Budget.packed.Add(int64(n))
+	if in.grows != nil {
+		in.grows.grow(int64(n))
 	}
 	const step = 8 << 20
 	if in.done.Bytes += int64(n); in.done.Bytes-in.reported >= step {
@@ -468,8 +471,7 @@ func (s *scanner) disk(it item, dir, path string, f *os.File) {
 		return f, err
 	}
 	archives := len(s.set.archives)
-	it.mod.ModTime, it.onDisk = info.ModTime(), it.name
-	s.Budget.packed.Add(info.Size())
+	it.mod.ModTime, it.onDisk, it.budget = info.ModTime(), it.name, s.Budget.of(info.Size())
 	s.random(it, io.NewSectionReader(f, 0, info.Size()), body{open: open, size: info.Size()})
 	if len(s.set.archives) == archives {
 		f.Close()

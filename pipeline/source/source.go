@@ -87,7 +87,7 @@ type Options struct {
 	// 4. Deeper ones are a Problem.
 	Depth int
 
-	// Budget bounds what the scan and the work on its files take. Default new(Budget).
+	// Budget bounds what the scan and the work on its files take, beyond what each file may. Default new(Budget).
 	Budget *Budget
 
 	// TempDir is where the temporary file goes. Default os.TempDir().
@@ -130,16 +130,12 @@ type Set struct {
 	// Unread are the folders and files on disk that could not be opened, in the form of File.Name, in the order met.
 	Unread []string
 
-	budget    *Budget
 	unpacking sync.Mutex // held while the spool is written after the scan
 	spool     spool
 	archives  []*os.File // members are read in place
 	closed    atomic.Bool
 	until     atomic.Pointer[context.Context]
 }
-
-// Budget returns the budget of the scan.
-func (s *Set) Budget() *Budget { return s.budget }
 
 // Until makes all readers, also open ones, fail with the error of ctx after ctx has ended. So code that reads gigabytes
 // does not have to check ctx. Until with the background context removes the limit.
@@ -202,7 +198,8 @@ type File struct {
 
 	name string // see [File.Name]
 	body
-	set *Set
+	set    *Set
+	budget *Budget
 }
 
 // Name returns the full name for messages. It is the path on disk, and after a "!" the path inside the archive, as in
@@ -224,13 +221,8 @@ func (f *File) State() State {
 	return State{info.Size(), info.ModTime()}
 }
 
-// Budget returns the budget of the scan. It is nil for a file that no scan found.
-func (f *File) Budget() *Budget {
-	if f.set == nil {
-		return nil
-	}
-	return f.set.budget
-}
+// Budget returns the budget of the file. It is nil for a file that no scan found.
+func (f *File) Budget() *Budget { return f.budget }
 
 // Sum returns the size and the XXH64 of the readable part of a content that was unpacked: its hash takes a few percent of
 // the time of unpacking. ok is false for other files. Then the caller has to read the content.

@@ -114,9 +114,9 @@ type body struct {
 // opener begins to read a content. It adds to the reader what must be closed with it.
 type opener func(*reader) (io.Reader, error)
 
-// decompressed returns an opener of the content of a compressed stream of kind k.
-func (s *Set) decompressed(k kind, packed opener) opener {
-	m := &meter{budget: s.budget}
+// decompressed returns an opener of the content of a compressed stream of kind k, which is charged to budget.
+func (s *Set) decompressed(budget *Budget, k kind, packed opener) opener {
+	m := &meter{budget: budget}
 	return func(r *reader) (io.Reader, error) {
 		in, err := packed(r)
 		if err != nil {
@@ -134,8 +134,8 @@ func (s *Set) decompressed(k kind, packed opener) opener {
 
 // unpackedOnce is decompressed for codecs whose decoders take much memory. The first reading unpacks all of the content
 // into the spool, one stream at a time. So open files need no decoders.
-func (s *Set) unpackedOnce(k kind, packed body) body {
-	once, unpack := &kept{}, s.decompressed(k, packed.open)
+func (s *Set) unpackedOnce(budget *Budget, k kind, packed body) body {
+	once, unpack := &kept{}, s.decompressed(budget, k, packed.open)
 	var cut error // what ended it early
 	open := func(r *reader) (io.Reader, error) {
 		if !r.unpacks { // a stream in a stream: the outer one is being unpacked, which has locked

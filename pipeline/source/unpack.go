@@ -212,7 +212,7 @@ func (s *scanner) random(it item, at *io.SectionReader, b body) {
 		s.keep(it, b)
 	default:
 		it.again = b
-		s.unpack(it, k, &input{s, at, false})
+		s.unpack(it, k, &input{s, at, nil})
 	}
 }
 
@@ -260,9 +260,9 @@ func (s *scanner) unpack(it item, k kind, r io.Reader) {
 	switch {
 	case it.again.open == nil:
 	case k == gzipped:
-		it.again = body{open: s.set.decompressed(k, it.again.open), size: -1, cut: it.again.cut}
+		it.again = body{open: s.set.decompressed(it.budget, k, it.again.open), size: -1, cut: it.again.cut}
 	default: // the decoder takes megabytes, and all logs of a run are read at once
-		it.again = s.set.unpackedOnce(k, it.again)
+		it.again = s.set.unpackedOnce(it.budget, k, it.again)
 	}
 	it.packed = true
 	it.layers++
@@ -274,7 +274,7 @@ func (s *scanner) unpack(it item, k kind, r io.Reader) {
 		return
 	}
 	defer d.Close()
-	s.stream(it, &metered{meter: &meter{budget: s.Budget}, r: d, from: from})
+	s.stream(it, &metered{meter: &meter{budget: it.budget}, r: d, from: from})
 }
 
 func (s *scanner) tooDeep(it item) {
@@ -327,7 +327,10 @@ func (s *scanner) keep(it item, b body) {
 	f := &File{
 		Root: it.root, Archive: it.archive, Size: b.size, Modified: it.mod, Err: b.cut,
 		Named: it.met == asArgument, Beside: it.met == beside,
-		name: it.name, Disk: it.onDisk, Packed: it.layers > 0, body: b, set: s.set,
+		name: it.name, Disk: it.onDisk, Packed: it.layers > 0, body: b, set: s.set, budget: it.budget,
+	}
+	if f.Packed && f.Size >= 0 {
+		f.budget = it.budget.of(min(f.Size, workRatio*it.budget.packed+freeWork)) // a zip may claim any size
 	}
 	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, met: it.met})
 	s.done.Files++

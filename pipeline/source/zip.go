@@ -58,7 +58,7 @@ func (a *archive) unzip(f *zip.File, at *io.SectionReader) {
 		return
 	}
 	defer in.Close()
-	m := &meter{budget: a.Budget}
+	m := &meter{budget: it.budget}
 	again := func(r *reader) (io.Reader, error) {
 		in, err := f.Open()
 		if err != nil {
@@ -69,7 +69,7 @@ func (a *archive) unzip(f *zip.File, at *io.SectionReader) {
 	}
 	it.again = body{open: again, size: int64(min(f.UncompressedSize64, 1<<62))}
 	if f.Method != zip.Store {
-		a.stream(it, &metered{meter: &meter{budget: a.Budget}, r: &input{a.scanner, in, false}})
+		a.stream(it, &metered{meter: &meter{budget: it.budget}, r: &input{a.scanner, in, nil}})
 		return
 	}
 	start, err := f.DataOffset()
