@@ -258,8 +258,9 @@ func (s *Stage) result(r *runReader) (*Result, error) {
 	// If a file has changed since it was found, it is unknown which content was read. So it has no hash, and the run is stored
 	// again when its files are read again. A report that has grown has the hash of what was found: by it the run is found then.
 	// A file that was removed was open, or reading it failed.
+	files := r.Run.Files()
 	for i, before := range s.found {
-		f := r.Run.Files()[i]
+		f := files[i]
 		now := f.State()
 		if now == before || now == (source.State{}) {
 			continue

@@ -283,7 +283,8 @@ const (
 func (in *jobRows) price(row *align.Row) (price int64) {
 	window := max(in.Window, 1)
 	if row.Total > 0 {
-		price = priceOfDocument * ((row.End-row.Start)/window + int64(row.Total/mapping.MaxCount))
+		documents := (row.End-row.Start)/window + int64(row.Total/mapping.MaxCount)
+		price = priceOfDocument * documents * int64(max(len(in.opt.Levels), 1))
 	}
 	// Requests in flight are added to each window of their time.
 	for b := len(row.Bins) - 1; b >= 0; b-- {

@@ -297,8 +297,9 @@ func (r *hdrReader) decode(column int, payload string) (*hist.Histogram, error) 
 	if err != nil {
 		return nil, r.bad(column, quote(payload)+" ("+err.Error()+")", "a compressed histogram of HdrHistogram, version 2, in base64 (HISTF…)")
 	}
-	if err := r.Budget.Spend(int64(len(payload)) + int64(from.Populated())); err != nil {
-		return nil, err
+	const priceOfSlot = 100 // it takes as long as unpacking that many bytes
+	if err := r.Budget.Spend(int64(len(payload)) + priceOfSlot*int64(from.Populated())); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.file, err)
 	}
 	h, width := hist.New(*layout), slotWidth(from)
 	for low, count := range from.ForEachBucket {

@@ -69,7 +69,7 @@ func Read(name string, in io.Reader, opt ReadOptions) ([]*Run, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
-	c := &collector{ReadOptions: opt, file: name}
+	c := &collector{ReadOptions: opt, file: name, byName: map[[3]string]*Run{}}
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.is(head[:n]) })
 	if i < 0 {
 		return nil, c.bad(1, quote(head[:n]), "a file of histograms")
@@ -86,6 +86,8 @@ type collector struct {
 	file string
 	line int // of the last line that was read
 	runs []*Run
+
+	byName map[[3]string]*Run // by id, archive and name
 }
 
 // bad returns the error for a place in the last line.
@@ -132,13 +134,12 @@ func layoutFor(unit string) hist.Layout {
 
 // run returns the run with a name in an archive.
 func (c *collector) run(info mapping.RunInfo) *Run {
-	for _, r := range c.runs {
-		if r.Info.Name == info.Name && r.Info.Archive == info.Archive && r.Info.ID == info.ID {
-			return r
-		}
+	key := [3]string{info.ID, info.Archive, info.Name}
+	r := c.byName[key]
+	if r == nil {
+		r = &Run{Info: info}
+		c.byName[key], c.runs = r, append(c.runs, r)
 	}
-	r := &Run{Info: info}
-	c.runs = append(c.runs, r)
 	return r
 }
 
@@ -154,7 +155,7 @@ func (c *collector) add(r *Run, w window.Window, requests *hist.Histogram) error
 	w.Completed, w.Weight = int64(requests.Total()), requests.Total()
 	const bytesOfWindow, bytesOfBin = 1 << 10, 16
 	if err := c.Budget.Hold(int64(bytesOfWindow + bytesOfBin*len(w.Counts))); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", c.file, err)
 	}
 	r.Windows = append(r.Windows, &w)
 	return nil

@@ -305,7 +305,7 @@ func FuzzReadHDRLog(f *testing.F) {
 
 func FuzzReadBins(f *testing.F) {
 	read := func(text string, opt ReadOptions) ([]*Run, error) {
-		c := &collector{ReadOptions: opt, file: "x"}
+		c := &collector{ReadOptions: opt, file: "x", byName: map[[3]string]*Run{}}
 		if err := readBins(c, strings.NewReader(text)); err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ var ErrTooMuch = errors.New("too much for its size")
 // of some 100 KB fills neither a small disk nor an hour.
 //
 // What is held in memory to the end, such as the names of files, may have 512 MiB in all, because no size of the input
-// makes memory larger.
+// makes memory larger, and what a file becomes in it may have 64 MiB and 32 times the bytes of the file.
 //
 // A Budget is safe for concurrent use. The zero value is that of a scan. The methods of a nil Budget charge nothing.
 type Budget struct {
@@ -39,6 +39,9 @@ const (
 	freeWork   = 96 << 20
 	workRatio  = 2000
 	mostMemory = 512 << 20
+
+	freeMemory  = 64 << 20
+	memoryRatio = 32
 )
 
 // Prices of what is not simply bytes.
@@ -115,10 +118,18 @@ func (b *Budget) Hold(n int64) error {
 	of := b.scan()
 	of.mu.Lock()
 	defer of.mu.Unlock()
-	if most := cmp.Or(of.memory, mostMemory); of.held+n > most {
-		return &overrun{of.packed, most >> 20, "in memory"}
+	for at := b; at != nil; at = at.above {
+		most := int64(freeMemory + memoryRatio*at.packed)
+		if at == of {
+			most = cmp.Or(of.memory, mostMemory)
+		}
+		if at.held+n > most {
+			return &overrun{at.packed, most >> 20, "in memory"}
+		}
 	}
-	of.held += n
+	for at := b; at != nil; at = at.above {
+		at.held += n
+	}
 	return nil
 }
 
