@@ -97,7 +97,7 @@ func (r *runReader) account(e *plan.Entry) *account {
 			continue
 		}
 		const same = 10 // milliseconds by which the clocks of logs and reports may differ
-		of.isOutrun = !stats.Uncounted && !e.Several && e.Ran > 0 && a.last > e.Ran+same && int64(of.requests) > of.measured
+		of.isOutrun = !stats.Uncounted && !e.Several && e.Ran > 0 && a.last > e.Ran+same && int64(of.requests) > of.measured+e.InFlight()
 		bins := e.Histogram(stats)
 		apart := math.Abs(float64(stats.TotalIOs) - bins.Total())
 		of.isKilled = !of.isSound && of.logged.IsEmpty() && apart <= 2+float64(stats.TotalIOs)/100
@@ -167,9 +167,10 @@ func shareOut(rest *hist.Histogram, shares []float64) (parts []*hist.Histogram) 
 	return parts
 }
 
-// cutLog is the message for rows that are missing at the end of a log, or somewhere in it.
-const cutLog = "%s: %d requests of the report are not in its log, which ends at %d ms of %d: rows are missing; they count in the " +
-	"run's totals, and in no window; copy the log again"
+// cutLog is the message for requests that are not in a log, and are too many for what fio does not log. The log may be cut, or
+// fio was too busy to write its rows in time.
+const cutLog = "%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count in the run's totals, and " +
+	"in no window; if the log is a copy, compare it with the original"
 
 // tail returns the rows of an entry that fio did not log: what its report counts beyond the rows of its logs, between the
 // last row and the end of the job. If that time is too long for the last part of an interval, or if there are too many
@@ -187,6 +188,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 	if e.Mixed != nil {
 		left, isKnown := float64(e.Measured(e.Mixed))-a.all.Total(), false
 		switch _, isSound := e.Failed(e.Mixed); {
+		case left < 0 && -left <= float64(e.InFlight()):
 		case left < 0:
 			r.problems.skip("%s: its logs have %.0f requests, more than the %d of the report; keep the "+
 				"files of each run in a folder of their own", e.Describe(), a.all.Total(), e.Measured(e.Mixed))
@@ -239,6 +241,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 		switch {
 		case r.totals && !e.WantsRows() && isTooLong:
 			continue // reported once for the run
+		case isZero(e): // what is wrong with its rows was said when the plan was made
 		case withRows > 0 && withRows < e.Size: // the rest has all requests of jobs without a log, which are reported as that
 		case interval > 0 && of.requests == 0 && a.last > 0 && e.Ran-a.last <= 2*interval: // rows of others reach the end
 			r.problems.note("%s: %d requests of the report are in no row of its log: fio writes the first row of a direction %d ms after "+
@@ -336,14 +339,20 @@ func (r *runReader) rest(e *plan.Entry, a *account, d fiolog.Direction, title st
 			"killed or had no room for its last report; the logs count, without the last part of an interval of the job", title,
 			e.Ran, of.measured, logged, a.last)
 		return nil
+	case left < 0 && -left <= float64(e.InFlight()):
+		return nil
 	case left < 0:
 		r.problems.skip("%s: its logs have %.0f requests, more than the %d of the report: some rows "+
 			"are of another run, or are there twice; keep the files of each run in a folder of their own", title, logged, of.measured)
 		return nil
 	case len(of.stats.Clat.Bins) == 0:
 		isEmpty := of.stats.Clat.Mean > 0 && withRows == 0 && e.WantsRows() && e.Ran > 2*interval
-		if !r.totals && !e.Several && (isEmpty || r.isCut(e, d, left)) {
+		switch {
+		case r.totals || e.Several || isZero(e):
+		case isEmpty:
 			r.problems.skip(cutLog, title, int64(left), a.last, e.Ran)
+		case r.isCut(e, d, left): // or its last rows had more requests than others: nothing shows which
+			r.problems.note(cutLog, title, int64(left), a.last, e.Ran)
 		}
 	case !of.isSound:
 		r.problems.skip("%w", e.Miscounted(of.stats, false))
@@ -361,6 +370,11 @@ func (r *runReader) rest(e *plan.Entry, a *account, d fiolog.Direction, title st
 	}
 	r.rows[e.Jobs[0]].directions[d].missing += int64(left)
 	return nil
+}
+
+// isZero reports whether fio counted no latency in the rows of all jobs of an entry (clat_percentiles=0).
+func isZero(e *plan.Entry) bool {
+	return !slices.ContainsFunc(e.Jobs, func(j *plan.Job) bool { return !j.Log.IsZero })
 }
 
 // isCut reports whether logs without errors lack rows at their ends or begins, of which the rest has n requests. fio

@@ -47,7 +47,7 @@ func TestDamagedHost(t *testing.T) {
 		{"only the last row", map[string]func(string) string{r.LogPath(1, 0): func(s string) string {
 			lines := strings.SplitAfter(s, "\n")
 			return lines[len(lines)-2]
-		}}, "rows are missing", both, -1},
+		}}, "requests of the report are not in its log", both, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

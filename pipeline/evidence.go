@@ -194,11 +194,15 @@ func (in *input) Sums(log *plan.Log, undo *plan.Undoubler) (*plan.Sums, error) {
 		if !ok {
 			return sums, nil
 		}
-		if err != nil {
+		switch {
+		case err != nil && undo == nil && errors.As(err, new(*fiolog.SyntaxError)):
+			continue
+		case err != nil:
 			return nil, err
-		}
-		if err := undo.Row(rec); err != nil {
-			return nil, l.wrong(err, rec)
+		case undo != nil:
+			if err := undo.Row(rec); err != nil {
+				return nil, l.wrong(err, rec)
+			}
 		}
 		sums.Add(rec)
 	}

@@ -289,7 +289,7 @@ func (in *jobRows) price(row *align.Row) (price int64) {
 	// Requests in flight are added to each window of their time.
 	for b := len(row.Bins) - 1; b >= 0; b-- {
 		low, _ := row.Layout.Bounds(int(row.Bins[b].Index))
-		windows := int64(min(low, 600e9) / 1e6) / window // align looks no further back
+		windows := int64(min(low, 600e9)/1e6) / window // align looks no further back
 		if windows == 0 {
 			break
 		}
@@ -416,7 +416,8 @@ func (in *jobRows) histogramRow() ([]align.Row, error, bool) {
 	}
 	if !isAll && split.Misses(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, following) {
 		err = l.wrong(fmt.Errorf("%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; "+
-			"windows lack the requests of the missing rows, so their rates are too low there; copy the log again", rec.Direction, j.Interval), rec)
+			"windows lack the requests of the missing rows, so their rates are too low there; if the log is a copy, compare it with the original",
+			rec.Direction, j.Interval), rec)
 	}
 	return split.Split(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total), err, true
 }

@@ -37,17 +37,20 @@ func TestSetBack(t *testing.T) {
 	}
 }
 
-// TestStaleReport: a report that was written before the logs beside it is of an earlier run. Its bins prove it, or a warning
-// says that it may be.
+// TestStaleReport: a report that was written before the logs beside it is of an earlier run, if its bins lack rows of theirs that can
+// be read.
 func TestStaleReport(t *testing.T) {
 	from := filepath.Join("..", "testdata", "corpus", "epoch")
 	for name, c := range map[string]struct {
-		rows string // of the logs, in place of those of the report's run; empty: the same
-		want string
-		used bool
+		rows  string // of the logs, in place of those of the report's run; empty: the same
+		spoil func([]byte) []byte
+		want  string
+		used  bool
 	}{
-		"other rows": {strings.Repeat("0, ", 1000) + "9000" + strings.Repeat(", 0", 855), "it is of an earlier run of fio, and not used", false},
-		"like rows":  {"", "times and totals are of the one before", true},
+		"other rows":                     {strings.Repeat("0, ", 1000) + "9000" + strings.Repeat(", 0", 855), nil, "it is of an earlier run of fio, and not used", false},
+		"its rows":                       {"", nil, "[]", true}, // copied later
+		"its rows, the last of them cut": {"", func(log []byte) []byte { return log[:len(log)-3000] }, "got the end of the file", true},
+		"its rows below a header":        {"", func(log []byte) []byte { return append([]byte("time, direction, bs, bins\n"), log...) }, ":1:1: got", true},
 	} {
 		to, at := t.TempDir(), time.Time{}
 		for _, name := range []string{"out.txt", "out_clat_hist.1.log", "out_clat_hist.2.log"} {
@@ -57,6 +60,9 @@ func TestStaleReport(t *testing.T) {
 				at = time.UnixMilli(ms)
 			} else if at = at.Add(6 * time.Second); c.rows != "" {
 				text = []byte("1000, 0, 4096, " + c.rows + "\n2000, 0, 4096, " + c.rows + "\n")
+			}
+			if c.spoil != nil && name != "out.txt" {
+				text = c.spoil(text)
 			}
 			file := filepath.Join(to, name)
 			if err := os.WriteFile(file, text, 0o644); err != nil {
@@ -69,7 +75,8 @@ func TestStaleReport(t *testing.T) {
 		_, stages := readStages(t, to, "out", Options{}) // without the report, they are two, by the times of the logs
 		got := stages[0]
 		said := fmt.Sprint(got.Skipped)
-		if used := strings.Contains(fmt.Sprint(got.Why()), "report out.txt"); used != c.used || !strings.Contains(said, c.want) {
+		if used := strings.Contains(fmt.Sprint(got.Why()), "report out.txt"); used != c.used || !strings.Contains(said, c.want) ||
+			c.used && strings.Contains(said, "another run") {
 			t.Errorf("%s: report used %v, said %s", name, used, said)
 		}
 	}

@@ -99,7 +99,7 @@ func TestCutByChance(t *testing.T) {
 	rows := []uint64{380, 401, 391, 370}
 	for rest, cut := range map[uint64]bool{300: false, 431: false, 800: true} {
 		e := reported(5108, 380+401+391+370+rest)
-		if _, said := tailOfCounts(e, fiolog.Read, rows, []int64{1000, 2000, 3000, 4002}); strings.Contains(said, "rows are missing") != cut {
+		if _, said := tailOfCounts(e, fiolog.Read, rows, []int64{1000, 2000, 3000, 4002}); strings.Contains(said, "requests of the report are not in its log") != cut {
 			t.Errorf("%d requests: %s", rest, said)
 		}
 	}
@@ -117,7 +117,7 @@ func TestBurstAfterStall(t *testing.T) {
 		{5600, 35, []int64{1000, 2000, 4500, 4500}, false}, {5600, 300, []int64{1000, 2000, 4500, 4500}, true}, {4990, 100, []int64{1000, 2000, 3000, 4000}, true},
 	} {
 		e := reported(c.ran, uint64(10*len(c.ends))+c.rest)
-		if rows, said := tailOf(e, fiolog.Read, c.ends); strings.Contains(said, "rows are missing") != c.cut || len(rows) == 0 != c.cut {
+		if rows, said := tailOf(e, fiolog.Read, c.ends); strings.Contains(said, "requests of the report are not in its log") != c.cut || len(rows) == 0 != c.cut {
 			t.Errorf("%d after %v until %d: %d rows, %s", c.rest, c.ends, c.ran, len(rows), said)
 		}
 	}
@@ -155,12 +155,12 @@ func TestCut(t *testing.T) {
 		e := reported(c.ran, c.reported)
 		e.Size = len(c.rows)
 		rows, said := tailOf(e, fiolog.Read, c.rows...)
-		if strings.Contains(said, "rows are missing") != c.cut || (len(rows) == 0) != c.cut {
+		if strings.Contains(said, "requests of the report are not in its log") != c.cut || (len(rows) == 0) != c.cut {
 			t.Errorf("%s: %d rows, %s", c.name, len(rows), said)
 		}
 		e = reported(c.ran, c.reported) // a report without bins
 		e.Size, e.Directions[0].Clat.Bins, e.Directions[0].Clat.Mean = len(c.rows), nil, 1
-		if _, said := tailOf(e, fiolog.Read, c.rows...); strings.Contains(said, "rows are missing") != c.cut {
+		if _, said := tailOf(e, fiolog.Read, c.rows...); strings.Contains(said, "requests of the report are not in its log") != c.cut {
 			t.Errorf("%s, without bins: %s", c.name, said)
 		}
 	}
@@ -262,4 +262,29 @@ func rowWith(counts []uint64) *fiolog.Record {
 		}
 	}
 	return rec
+}
+
+// TestInFlightAtRamp: requests in flight when ramp_time ended are in the logs and not in total_ios, at most iodepth of each job.
+func TestInFlightAtRamp(t *testing.T) {
+	for _, c := range []struct {
+		options map[string]string
+		jobs    int
+		wrong   bool
+	}{
+		{map[string]string{"ramp_time": "2", "iodepth": "3"}, 1, false},
+		{map[string]string{"ramp_time": "2", "iodepth": "2"}, 1, true},
+		{map[string]string{"ramp_time": "2", "iodepth": "2"}, 2, false},
+		{map[string]string{"ramp_time": "2"}, 1, true},
+		{map[string]string{"iodepth": "3"}, 1, true},
+	} {
+		out, _ := reportOf(2990)
+		out.File, out.Fio.Jobs[0].Options = &source.File{Path: "out.json"}, c.options
+		e := plan.NewEntries(out)[0]
+		e.Size = c.jobs
+		ends := [][]int64{{1000, 2000}, {1000, 2000}}[:c.jobs]
+		e.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(20*c.jobs - 3), Runtime: 2990, Clat: fiolog.Latency{Mean: 1}}
+		if _, said := tailOf(e, fiolog.Read, ends...); strings.Contains(said, "some rows are of another run") != c.wrong {
+			t.Errorf("%v, %d jobs: %s", c.options, c.jobs, said)
+		}
+	}
 }

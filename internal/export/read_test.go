@@ -341,7 +341,7 @@ func TestReadHostile(t *testing.T) {
 		name, text string
 		wantErr    bool
 	}{
-		{"a payload that inflates a thousand times", full + "\n", false},
+		{"a payload that inflates a thousand times", full + "\n", true},
 		{"many such payloads", strings.Repeat("0,1,1,"+full+"\n", 20), true},
 		{"windows without end", strings.Repeat(`{"low_ns":[1],"high_ns":[2],"count":[1]}`+"\n", 600_000), true},
 	}

@@ -97,7 +97,7 @@ func (r *run) notes(of *query.Run) (list []string) {
 	case d.Run.Live():
 		add("the run is live: its numbers are those so far")
 	case n > 0:
-		add(unit.Count(n) + " requests are missing: fio counted them, but their latencies are not known")
+		add(unit.Count(n) + " requests are missing: fio counted them, and they are in no window")
 	case !d.Run.Complete:
 		add("the run is incomplete")
 	}

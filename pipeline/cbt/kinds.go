@@ -50,7 +50,7 @@ const (
 var roles = map[string]role{
 	".json": roleReport, ".txt": roleReport, ".out": roleReport, ".fio": roleJob, ".job": roleJob,
 	".png": roleNone, ".jpg": roleNone, ".svg": roleNone, ".pdf": roleNone, ".html": roleNone, ".css": roleNone, ".js": roleNone, ".csv": roleNone,
-	".py": roleNone, ".sh": roleNone, ".md": roleNone, ".yaml": roleNone, ".yml": roleNone, ".xml": roleNone, ".so": roleNone, ".o": roleNone, ".a": roleNone,
+	".py": roleNone, ".sh": roleNone, ".yaml": roleNone, ".yml": roleNone, ".xml": roleNone, ".so": roleNone, ".o": roleNone, ".a": roleNone,
 }
 
 // wanted reports whether a file may be needed, by its path: logs of fio, files that may be its reports, job files, and
@@ -309,15 +309,26 @@ func isReport(f *source.File) bool { return hasReport(head(f)) }
 // text may come before it.
 func hasReport(head []byte) bool { return hasJSON(head) || fiolog.IsText(head) }
 
+// hasJSON looks for keys that only reports of fio have. Programs that write them again sort keys, so the version may come
+// after the jobs.
 func hasJSON(head []byte) bool {
-	_, after, found := bytes.Cut(head, []byte{'{'})
-	for found {
-		if bytes.HasPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte(`"fio version"`)) {
+	return hasKey(head, `"fio version"`) || hasKey(head, `"jobs"`) && hasKey(head, `"jobname"`)
+}
+
+// hasKey reports whether an object of a JSON text has a key.
+func hasKey(text []byte, key string) bool {
+	const blanks = " \t\r\n"
+	for {
+		before, after, found := bytes.Cut(text, []byte(key))
+		if !found {
+			return false
+		}
+		before, value := bytes.TrimRight(before, blanks), bytes.TrimLeft(after, blanks)
+		if n := len(before); n > 0 && (before[n-1] == '{' || before[n-1] == ',') && len(value) > 0 && value[0] == ':' {
 			return true
 		}
-		_, after, found = bytes.Cut(after, []byte{'{'})
+		text = after
 	}
-	return false
 }
 
 // content is the kind of a file, by its content alone.

@@ -168,7 +168,7 @@ var findings = []struct {
 			"t.txt":  fioText("t", 10), "terse.out": fioTerse("t", 10), "other.txt": fioText("t", 11), "more.out": fioTerse("u", 10), "notes.txt": "notes (g=0)\n",
 			"docs.md": fioText("t", 12),
 		},
-		want: []string{"more: : more.out name", "other: : other.txt name", "t: : t.json name"},
+		want: []string{"docs.md: : docs.md name", "more: : more.out name", "other: : other.txt name", "t: : t.json name"},
 		left: []string{
 			"notes.txt: is not fio's output, and there are no logs", "t.txt: fio's normal output of a run whose report is in t.json",
 			"terse.out: fio's terse output of a run whose report is in t.json",

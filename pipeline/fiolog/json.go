@@ -62,7 +62,7 @@ func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	}
 }
 
-// documents finds where JSON documents begin and end. A document begins with a "{" at the start of a line, after
+// documents finds where JSON documents begin and end. A document begins with a "{" at the start of a line or of a list, after
 // another document or before a line with fio's first key, and a key follows. fio writes only the outermost braces in the first column.
 type documents struct {
 	src  *bufio.Reader
@@ -124,6 +124,9 @@ func (s *documents) next() bool {
 		}
 		if len(s.doc) == 0 {
 			text := bytes.TrimLeft(s.rest, " \t\r\n")
+			if of := bytes.TrimLeft(text, " \t\r\n[,"); len(of) > 0 && of[0] == '{' {
+				text = of // in a list
+			}
 			s.column += len(s.rest) - len(text)
 			if !mayBegin || len(text) == 0 || text[0] != '{' {
 				// The shell or another program may have written in this line, without a newline: "> {"

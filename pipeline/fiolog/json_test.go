@@ -331,3 +331,23 @@ func FuzzReports(f *testing.F) {
 		}
 	})
 }
+
+// TestRewritten: programs that write reports again sort their keys, and put several into a list.
+func TestRewritten(t *testing.T) {
+	const first = `{"jobs":[{"read":{"total_ios":7},"jobname":"a"}],"timestamp_ms":1700000000000,"fio version":"fio-3.33"}`
+	second := strings.ReplaceAll(first, "7", "8")
+	for _, text := range []string{
+		"[" + first + "," + second + "]", "[\n  " + first + ",\n  " + second + "\n]\n", "[ " + first + " , " + second + " ]", first + "\n" + second,
+	} {
+		var got []uint64
+		for r, err := range ReadReports(strings.NewReader(text), "x") {
+			if err != nil || r.Version == "" {
+				t.Fatalf("%s: %v", text, err)
+			}
+			got = append(got, r.Jobs[0].Directions[Read].TotalIOs)
+		}
+		if !slices.Equal(got, []uint64{7, 8}) {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

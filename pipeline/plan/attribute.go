@@ -170,10 +170,13 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 	}
 }
 
-// sumsOf adds up the rows of a log. It fails if a row is damaged.
+// sumsOf adds up the rows of a log that can be read.
 func (p *planner) sumsOf(l *Log) (*Sums, error) {
 	if l.Parts != nil && l.Lag == 0 {
 		return l.Parts, nil
+	}
+	if l.Lag == 0 {
+		return p.ev.Reader.Sums(l, nil)
 	}
 	return p.ev.Reader.Sums(l, &Undoubler{Lag: l.Lag})
 }
@@ -250,7 +253,11 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 		}
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
-		if out.HasBins && !out.Named && !p.fits(mine, out.Entries) {
+		fits := out.HasBins && p.fits(mine, out.Entries)
+		if fits { // it was copied later, or another program has changed it
+			break
+		}
+		if out.HasBins && !out.Named {
 			p.problems.skip("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice)
 			return nil, true
 		}

@@ -149,6 +149,17 @@ func (e *Entry) Measured(of *fiolog.DirectionStats) int64 {
 	return int64(of.TotalIOs) - failed
 }
 
+// InFlight returns how many requests of a direction may have been in flight when ramp_time ended. Logs have them, and the
+// requests that a report counts do not.
+func (e *Entry) InFlight() (most int64) {
+	for _, part := range e.Parts() {
+		if part.HasOption("ramp_time") {
+			most += int64(max(part.Size, len(part.Jobs))) * max(number(part.option("iodepth")), 1)
+		}
+	}
+	return most
+}
+
 // Miscounted returns an error for a direction whose bins have more or fewer requests than the report counts. isUsed
 // says whether the bins are used.
 func (e *Entry) Miscounted(s *fiolog.DirectionStats, isUsed bool) error {

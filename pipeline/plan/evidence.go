@@ -26,7 +26,8 @@ type Evidence struct {
 
 // reader reads whole logs. Few runs need that before their rows are read.
 type reader interface {
-	// Sums adds up the rows of a log, without what undo takes away. It fails if a row is damaged.
+	// Sums adds up the rows of a log, without what undo takes away, and fails if a row is damaged. If undo is nil, it adds up
+	// those that can be read.
 	Sums(l *Log, undo *Undoubler) (*Sums, error)
 	// Last returns the time of the last row of the log of each job, as written. Rows with impossible times do not count.
 	Last(jobs []*Job) []int64
