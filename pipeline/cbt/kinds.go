@@ -30,6 +30,7 @@ var (
 	numberMark   = regexp.MustCompile(`^\.\d+$`)
 	hashName     = regexp.MustCompile(`^[0-9a-f]{16,}$`) // other programs store thousands of such files
 	cephFile     = regexp.MustCompile(`^(?:ceph_settings\.out|historic_ops\.out|pgautoscaler\.log)`)
+	rsyncFile    = regexp.MustCompile(`^\..+\.[0-9A-Za-z]{6}$`) // while it copies
 	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
 	kindWord     = regexp.MustCompile(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
 )
@@ -63,7 +64,7 @@ func Options() source.Options {
 	return source.Options{Want: wanted, Named: true, Beside: true, Look: source.Look{
 		Near: func(name string) bool { return roleOf(name) == roleLog },
 		Name: func(name string) bool { return roleOf(name) == roleLoose },
-		Is:   hasReport,
+		Is:   func(head []byte) bool { return hasReport(head) || foreign(&source.File{}, head, false) != "" },
 		Kin:  func(name string) bool { return roleOf(name) == roleJob },
 	}}
 }
@@ -75,7 +76,7 @@ func roleOf(name string) role {
 	for i, dir := range parts {
 		// Other programs write files, too, which CBT or pbench-fio runs beside fio. A workload may be named like one of
 		// them, but it has settings below it.
-		if dir == "sysinfo" || i > 0 && strings.HasPrefix(dir, "tools-") && sampleDir.MatchString(parts[i-1]) {
+		if dir == "sysinfo" || dir == ".rsync-partial" || dir == ".~tmp~" || i > 0 && strings.HasPrefix(dir, "tools-") && sampleDir.MatchString(parts[i-1]) {
 			return roleNone
 		}
 		if isBelow && monitorDir.MatchString(dir) && (i+1 == len(parts) || !isSetting(parts[i+1])) {
@@ -87,6 +88,8 @@ func roleOf(name string) role {
 	_, isLog := fiolog.ParseName(base)
 	byEnd, isKnown := roles[path.Ext(base)]
 	switch {
+	case rsyncFile.MatchString(base):
+		return roleNone
 	case isLog:
 		return roleLog
 	case base == configName || base == archiveConfigName:
@@ -188,6 +191,12 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 		if role == roleJob && isReport(f) {
 			role = roleReport
 		}
+		if (role == roleReport || role == roleLoose) && !f.Beside && !reportFile.MatchString(base) {
+			if why := foreign(f, head(f), false); why != "" {
+				s.leaveNotable(f, why)
+				continue
+			}
+		}
 		switch role {
 		case roleLog:
 			// A copy that the user named is read if the user named no other log in its folder.
@@ -252,6 +261,9 @@ func lookAt(f *source.File, byName role) (is role, kind fiolog.Kind, why string)
 	first := head(f)
 	content := contentOf(first)
 	word := kindWord.FindStringSubmatch(path.Base(f.Path))
+	if why := foreign(f, first, true); why != "" {
+		return roleNone, 0, why
+	}
 	switch {
 	case content == report:
 		return roleReport, 0, ""

@@ -112,7 +112,7 @@ place:
 // follow.
 var copyWords = map[string]bool{
 	"bak": true, "bkp": true, "swp": true, "backup": false, "old": false, "orig": false, "save": false, "saved": false,
-	"copy": false, "prev": false, "tmp": false, "part": false,
+	"copy": false, "prev": false, "tmp": false, "part": false, "partial": false, "filepart": false, "crdownload": false,
 }
 
 // Other marks of copies. Each has one group, which is the mark.
