@@ -87,32 +87,18 @@ func (of class) check(where string, set settings) ([]Finding, error) {
 		format = cmp.Or(set.text("fio_out_format"), format)
 	}
 
-	line := []string{"fio"}
-	if format != "" {
-		line = append(line, "--output-format="+format)
-	}
-	line = append(line, words[at+1:]...)
+	line := ifKnown(format != "", "--output-format="+format) + " " + strings.Join(words[at+1:], " ") + " "
 	if isShim {
-		for i, word := range line {
-			if formats, ok := strings.CutPrefix(word, "--output-format="); ok {
-				line[i] = "--output-format=" + strings.TrimSuffix(strings.ReplaceAll(formats+",", "json,", "json+,"), ",")
-			}
-		}
-		line = append(line, "--write_hist_log=output.0", "--log_hist_msec=1000")
+		line = strings.NewReplacer("json,", "json+,", "json ", "json+ ").Replace(line) + "--write_hist_log=output.0 --log_hist_msec=1000 "
 	}
 	for _, log := range []string{"lat", "bw", "iops"} {
-		if on, isSet := set[cmp.Or(of.logs, "log_"+log)].(bool); on || !isSet {
-			line = append(line, "--write_"+log+"_log=output.0")
-		}
+		on, isSet := set[cmp.Or(of.logs, "log_"+log)].(bool)
+		line += ifKnown(on || !isSet, "--write_"+log+"_log=output.0 ")
 	}
-	if average := set.text("log_avg_msec"); of.averages && average != "" {
-		line = append(line, "--log_avg_msec="+average)
-	}
-	if runtime := set.text("time"); runtime != "" {
-		line = append(line, "--runtime="+runtime)
-	}
-	line = append(line, "--numjobs=2", "--name=x") // two jobs, because there are several clients and volumes
-	c, err := fioargs.Parse(line, os.ReadFile)
+	average, runtime := set.text("log_avg_msec"), set.text("time")
+	line += ifKnown(of.averages && average != "", "--log_avg_msec="+average+" ") + ifKnown(runtime != "", "--runtime="+runtime+" ")
+	line += "--numjobs=2 --name=x" // two jobs, because there are several clients and volumes
+	c, err := fioargs.Parse(strings.Fields("fio "+line), os.ReadFile)
 	if err != nil {
 		return nil, err
 	}

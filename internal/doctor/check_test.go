@@ -227,8 +227,8 @@ func TestMessages(t *testing.T) {
 lost: two, three: percentiles over time: fio writes no histogram logs
   job.fio, [global]: add write_hist_log=job
   job.fio, [global]: add log_hist_msec=1000
-lost: one: the end of each job, up to 1s, and the exact start: fio does not log them, and writes no report in JSON
-lost: two, three: the exact numbers of the whole run: fio prints rounded ones, and its report has no bins (json+)
+lost: one: the end of each job (up to 1s, which fio does not log) and the exact start: fio writes no report with bins (json+)
+lost: two, three: the exact numbers of the whole run (fio prints rounded ones): fio writes no report with bins (json+)
 lost: two: latencies of fdatasync over time: fio measures them apart from those of writes, and only periodic reports have them (json+)
   command line: add --output-format=json+ --output=job.json
   command line: add --status-interval=1

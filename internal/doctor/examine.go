@@ -58,7 +58,6 @@ func (a *Answers) judge(result *pipeline.Result, isCBT bool) {
 	if isCBT {
 		mend = "CBT's yaml: add cmd_path: " + shimPath
 	}
-	const bins = "there is no report with bins (json+)"
 	doc, jobs := result.Run, result.Plan.Jobs
 	a.Jobs, a.Start, a.Whole = doc.Fio.Jobs, doc.Clock.Source, wholeOf(doc)
 	isFrom := func(source plan.Source) bool {
@@ -79,29 +78,28 @@ func (a *Answers) judge(result *pipeline.Result, isCBT bool) {
 			a.Found[0].Changes = []string{mend}
 		}
 	}
-	without := slices.DeleteFunc(slices.Clone(jobs), func(j *plan.Job) bool { return j.Source != plan.FromNothing })
-	if n := len(without); n > 0 && hasWindows {
+	mute := slices.DeleteFunc(slices.Clone(jobs), func(j *plan.Job) bool { return j.Source != plan.FromNothing })
+	if n := len(mute); n > 0 && hasWindows {
 		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(jobs),
-			cmp.Or(without[0].Section(), without[0].Name())), mend)
+			cmp.Or(mute[0].Section(), mute[0].Name())), mend)
 	}
 	isUnreported := slices.ContainsFunc(jobs, func(j *plan.Job) bool { return j.Report() == "" })
 	// besides requests of jobs without a log
-	isMissing := doc.Missing.Requests > 0 && (len(without) == 0 || doc.Recovered.Requests == 0)
-	isCut := hasWindows && isFrom(plan.FromHist) && (isMissing || isUnreported)
-	isVague := a.Start == "mtime" && isUnreported
-	if isCut {
+	isMissing := doc.Missing.Requests > 0 && (len(mute) == 0 || doc.Recovered.Requests == 0)
+	var without []string
+	report := "with bins (json+)"
+	if hasWindows && isFrom(plan.FromHist) && (isMissing || isUnreported) {
 		a.End = "lost"
+		without = append(without, fmt.Sprintf("the end of each job (up to %v)", a.Every))
 	}
-	switch {
-	case isCut && isVague:
-		a.lose(fmt.Sprintf("the end of each job, up to %v, and the exact start: fio does not log them, and there is no report in JSON", a.Every), mend)
-	case isCut:
-		a.lose(fmt.Sprintf("the end of each job, up to %v: fio does not log it, and %s", a.Every, bins), mend)
-	case isVague:
-		a.lose("the exact start: there is no report in JSON", mend)
+	if a.Start == "mtime" && isUnreported {
+		report, without = "in JSON", append(without, "the exact start")
 	}
 	if hasWindows && !isWhole {
-		a.lose("percentiles of the whole run: "+bins, mend)
+		without = append(without, "percentiles of the whole run")
+	}
+	if len(without) > 0 {
+		a.lose(strings.Join(without, " and ")+": there is no report "+report, mend)
 	}
 	if finest := hist.Fio3(0).RelativeError(); a.Error > finest {
 		a.lose(fmt.Sprintf("accuracy: percentiles are known to ±%.1f %%, without log_hist_coarseness to ±%.1f %%", 100*a.Error, 100*finest),

@@ -21,10 +21,11 @@ type rule struct {
 	says   func(s *section) string // what it means, or "" if the section does not have this cause
 }
 
-const (
-	unmeasured = "percentiles over time and of the whole run: %s leaves the latencies out of logs and reports"
-	packed     = "percentiles over time: with %s fio writes memory addresses in place of counts into histogram logs"
-)
+const unmeasured = "percentiles over time and of the whole run: %s leaves the latencies out of logs and reports"
+
+func (s *section) packed(by string) string {
+	return when(s.hasHist && s.isSet(by) && !s.isOverTime(), "percentiles over time: with %s fio writes memory addresses in place of counts into histogram logs", by)
+}
 
 // rules are all that is known about options before a run, of each kind the worst first. Sentences have few values, so that one is
 // equal for most sections of a job file. What is not known here, such as the cache of a library's engine, is no fault.
@@ -36,12 +37,8 @@ var rules = []rule{
 		o, isSet := s.Get("clat_percentiles")
 		return when(isSet && !o.IsOn() && !s.hasCompletions, unmeasured, "clat_percentiles=0")
 	}},
-	{lost, "log_store_compressed", "-log_store_compressed", func(s *section) string {
-		return when(s.hasHist && s.isSet("log_store_compressed") && !s.isOverTime(), packed, "log_store_compressed")
-	}},
-	{lost, "log_compression", "-log_compression", func(s *section) string {
-		return when(s.hasHist && s.isSet("log_compression") && !s.isOverTime(), packed, "log_compression")
-	}},
+	{lost, "log_store_compressed", "-log_store_compressed", func(s *section) string { return s.packed("log_store_compressed") }},
+	{lost, "log_compression", "-log_compression", func(s *section) string { return s.packed("log_compression") }},
 	{lost, "write_hist_log", "-log_store_compressed -log_compression write_hist_log log_hist_msec=1000", func(s *section) string {
 		why := "fio writes no histogram logs"
 		if s.WritesLogs() {
@@ -67,24 +64,22 @@ var rules = []rule{
 			time.Duration(least), s.version)
 	}},
 	{lost, "output-format", "output-format", func(s *section) string {
-		what := ", and the exact start: fio does not log them, and writes no report in JSON"
-		if s.hasJSON || s.IsOn("log_unix_epoch") {
-			what = ": fio does not log it, and its report has no bins (json+)"
-		}
-		return when(s.hasRows() && !s.hasBins, "the end of each job, up to %v%s", s.rows, what)
-	}},
-	{lost, "output-format", "output-format", func(s *section) string {
-		return when(s.hasCompletions && !s.hasJSON && !s.IsOn("log_unix_epoch"), "the exact start, and the total of requests: fio writes no report in JSON")
-	}},
-	{lost, "output-format", "output-format", func(s *section) string {
-		what := "percentiles of all jobs together: fio prints those of each"
+		isTimed := s.hasJSON || s.IsOn("log_unix_epoch")
+		end := fmt.Sprintf("the end of each job (up to %v, which fio does not log)", s.rows)
+		what := "percentiles of all jobs together (fio prints those of each)"
 		switch {
+		case s.hasBins || s.hasCompletions && !s.hasRows() && isTimed:
+			return ""
+		case s.hasRows():
+			what = end + ifKnown(!isTimed, " and the exact start")
+		case s.hasCompletions:
+			what = "the exact start and the total of requests"
 		case !s.hasJSON:
-			what = "the exact numbers of the whole run: fio prints rounded ones"
+			what = "the exact numbers of the whole run (fio prints rounded ones)"
 		case s.command.NumJobs() == 1 || s.IsOn("group_reporting"):
-			what = "percentiles of the whole run: fio prints a few"
+			what = "percentiles of the whole run (fio prints a few)"
 		}
-		return when(!s.hasRows() && !s.hasCompletions && !s.hasBins, "%s, and its report has no bins (json+)", what)
+		return what + ": fio writes no report with bins (json+)"
 	}},
 	{lost, "log_hist_coarseness", "-log_hist_coarseness", func(s *section) string {
 		n := min(max(s.Int("log_hist_coarseness", 0), 0), 6)
@@ -160,10 +155,11 @@ func when(applies bool, format string, args ...any) string {
 // unknown. m is the machine that fio will run on; nil if the command does not have all options of the workload: then only
 // what is lost is found.
 func Check(c *fioargs.Command, version fioargs.Version, m *Machine) []Answers {
+	kinds := []Kind{lost, add, spoils}
 	if m == nil {
-		return check(c, version, m, lost)
+		kinds = kinds[:1]
 	}
-	return check(c, version, m, lost, add, spoils)
+	return check(c, version, m, kinds...)
 }
 
 // Notes returns what spoils the measurements of a command. Equal sentences are one, for all of their sections.
