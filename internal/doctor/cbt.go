@@ -19,17 +19,16 @@ const shimPath = "/usr/local/bin/fio2es-fio"
 
 // class is a benchmark of CBT that runs fio: the settings that decide what fio writes.
 type class struct {
-	command   string // setting with the command of fio
+	command   string // setting with the command of fio; with cmd_path CBT passes log_avg_msec, too
 	format    string // of its report; empty means fio's default, which is text
 	setFormat bool   // the setting fio_out_format replaces format
 	logs      string // setting for logs, which are on by default; empty: one for each kind
-	averages  bool   // log_avg_msec is passed to fio
 }
 
 var classes = map[string]class{
-	"librbdfio": {command: "cmd_path", format: "json,normal", setFormat: true, averages: true},
-	"fio":       {command: "cmd_path", format: "json,normal", logs: "logging", averages: true},
-	"rbdfio":    {command: "cmd_path", averages: true},
+	"librbdfio": {command: "cmd_path", format: "json,normal", setFormat: true},
+	"fio":       {command: "cmd_path", format: "json,normal", logs: "logging"},
+	"rbdfio":    {command: "cmd_path"},
 	"rawfio":    {command: "fio_cmd", format: "json"},
 	"kvmrbdfio": {command: "fio_cmd"},
 }
@@ -96,7 +95,7 @@ func (of class) check(where string, set settings) ([]Finding, error) {
 		line += ifKnown(on || !isSet, "--write_"+log+"_log=output.0 ")
 	}
 	average, runtime := set.text("log_avg_msec"), set.text("time")
-	line += ifKnown(of.averages && average != "", "--log_avg_msec="+average+" ") + ifKnown(runtime != "", "--runtime="+runtime+" ")
+	line += ifKnown(of.command == "cmd_path" && average != "", "--log_avg_msec="+average+" ") + ifKnown(runtime != "", "--runtime="+runtime+" ")
 	line += "--numjobs=2 --name=x" // two jobs, because there are several clients and volumes
 	c, err := fioargs.Parse(strings.Fields("fio "+line), os.ReadFile)
 	if err != nil {

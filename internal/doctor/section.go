@@ -143,9 +143,11 @@ func (s *section) paths() (paths []string) {
 // changes returns the changes that mend a section: "name=value" sets an option, "-name" removes it. Values of output-format
 // and write_hist_log follow from the command. What is as it should be needs no change.
 func (s *section) changes(mends string) (list []string) {
+	base := filepath.Base(cmp.Or(s.File, s.Name))
+	logName := strings.TrimSuffix(base, filepath.Ext(base))
 	for _, mend := range strings.Fields(mends) {
 		name, value, _ := strings.Cut(strings.TrimPrefix(mend, "-"), "=")
-		value = cmp.Or(value, s.logName())
+		value = cmp.Or(value, logName)
 		o, isSet := s.Get(name)
 		switch {
 		case name == "output-format" && s.hasBins, mend[0] == '-' && !s.isSet(name):
@@ -154,7 +156,7 @@ func (s *section) changes(mends string) (list []string) {
 			if others := slices.DeleteFunc(slices.Clone(s.formats), func(f string) bool { return f == "json" }); old != "" && len(others) > 0 {
 				line += "," + strings.Join(others, ",")
 			} else if old == "" && s.own("output") == "" {
-				line += " --output=" + s.logName() + ".json"
+				line += " --output=" + logName + ".json"
 			}
 			list = append(list, change(fioargs.CommandLine, old, line)...)
 		case name == "status-interval":
@@ -176,12 +178,6 @@ func (s *section) changes(mends string) (list []string) {
 func (s *section) own(name string) string {
 	o, ok := s.command.Own(name)
 	return ifKnown(ok, written(o))
-}
-
-// logName returns the name for logs and reports: the name of the job file, or of the section.
-func (s *section) logName() string {
-	base := filepath.Base(cmp.Or(s.File, s.Name))
-	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
 // written returns an option as the user wrote it.
