@@ -308,8 +308,9 @@ func (o *Output) Take(one *fiolog.Report) {
 	}
 }
 
-// IsAnother reports whether a report is of another fio than those before, and whether that one has served requests. While
-// fio lays out files it writes reports without requests. Later it counts its elapsed time from 0 again (3.33).
+// IsAnother reports whether a report is of another fio than those before, and whether that one has served requests for some time.
+// While fio lays out files it writes reports without requests. Later it counts its elapsed time from 0 again (3.33). In a report of
+// the moment in which a job begins, times count from the start of the machine, and directions have none.
 func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
 	was := o.Fio
 	switch {
@@ -337,7 +338,8 @@ func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
 		const rounding = 1200 // of elapsed, which is in whole seconds
 		isAnother = one.Timestamp-was.Timestamp-(after-before) > rounding || after < before
 	}
-	return isAnother, requests(was) > 0
+	hasTime := func(j fiolog.Job) bool { return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 }) }
+	return isAnother, requests(was) > 0 && slices.ContainsFunc(was.Jobs, hasTime)
 }
 
 // setZone finds the time zone of a report that has local time. fio wrote the report into the file then, so the file's time
