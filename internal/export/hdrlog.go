@@ -299,7 +299,7 @@ func (r *hdrReader) decode(column int, payload string) (*hist.Histogram, error) 
 	}
 	const priceOfSlot = 100 // it takes as long as unpacking that many bytes
 	if err := r.Budget.Spend(int64(len(payload)) + priceOfSlot*int64(from.Populated())); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.file, err)
+		return nil, err
 	}
 	h, width := hist.New(*layout), slotWidth(from)
 	for low, count := range from.ForEachBucket {

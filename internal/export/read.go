@@ -155,7 +155,7 @@ func (c *collector) add(r *Run, w window.Window, requests *hist.Histogram) error
 	w.Completed, w.Weight = int64(requests.Total()), requests.Total()
 	const bytesOfWindow, bytesOfBin = 1 << 10, 16
 	if err := c.Budget.Hold(int64(bytesOfWindow + bytesOfBin*len(w.Counts))); err != nil {
-		return fmt.Errorf("%s: %w", c.file, err)
+		return err
 	}
 	r.Windows = append(r.Windows, &w)
 	return nil

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"slices"
 
@@ -43,6 +44,10 @@ func readHistograms(archive *pipeline.Archive, unit string) (runs []*export.Run,
 		defer in.Close()
 		var of []*export.Run
 		of, err = export.Read(l.File.Name(), in, export.ReadOptions{Unit: unit, Budget: l.File.Budget()})
+		if errors.Is(err, source.ErrTooMuch) { // the others are read
+			archive.Problems = append(archive.Problems, &source.Problem{Name: l.File.Name(), Err: err})
+			err = nil
+		}
 		runs = append(runs, of...)
 		return true
 	})
