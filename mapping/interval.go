@@ -81,8 +81,11 @@ type CBT struct {
 // PBench is the benchmark of runs of pbench-fio.
 const PBench = "pbench-fio"
 
-// ByCBT reports whether CBT started fio. Then the names of files and volumes are those of one run.
-func (c *CBT) ByCBT() bool { return c.Benchmark != "" && c.Benchmark != PBench }
+// ByCBT reports whether CBT started fio, as its folders or its configuration show. Then the names of files and volumes are
+// those of one run.
+func (c *CBT) ByCBT() bool {
+	return c.Benchmark != PBench && (c.Benchmark != "" || c.Workload != "" || c.Iteration != nil)
+}
 
 // HostRef is the host of a document.
 type HostRef struct {

@@ -63,7 +63,10 @@ func SettingsText(set *mapping.CBT) string {
 	if set.OpSize > 0 {
 		parts = append(parts, strings.TrimSuffix(unit.WholeBytes(set.OpSize), "iB"))
 	}
-	if set.IODepth > 0 {
+	switch {
+	case set.TotalIODepth > 0: // CBT divides it over the volumes of a client
+		parts = append(parts, "total qd"+strconv.FormatInt(set.TotalIODepth, 10))
+	case set.IODepth > 0:
 		parts = append(parts, "qd"+strconv.FormatInt(set.IODepth, 10))
 	}
 	return strings.Join(parts, " ")

@@ -2,6 +2,7 @@ package fioargs
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,27 @@ var unmeasured = strings.Fields(`name description comm wait_for stonewall new_gr
 	log_window_value job_start_clock_id
 	bwavgtime iopsavgtime percentile_list significant_figures stats disk_util`)
 
-// places are the options that name files and volumes.
-var places = []string{"filename", "directory", "rbdname"}
+// places are the options that name files, folders, volumes and clients.
+var places = strings.Fields("filename filename_format directory opendir rbdname pool clientname")
+
+// number matches a number in a name.
+var number = regexp.MustCompile("[0-9]+")
+
+// Unnumbered returns a name with "#" in place of each number.
+func Unnumbered(name string) string { return number.ReplaceAllString(name, "#") }
+
+// Number replaces the numbers in names of files and volumes by "#". It reports whether there were any. Names of devices
+// stay as they are: another device is another disk.
+func Number(options map[string]string) (any bool) {
+	for _, place := range places {
+		name := options[place]
+		if isDevice := strings.Contains(name, "/dev/") || strings.HasPrefix(name, `\\.\`); isDevice || !number.MatchString(name) {
+			continue
+		}
+		options[place], any = Unnumbered(name), true
+	}
+	return any
+}
 
 // defaults are the values of options that are not set. They are those of Linux.
 var defaults = func() map[string]string {

@@ -216,16 +216,14 @@ func (p *Plan) NoWindows() string {
 }
 
 // Settings returns the settings of the run. They come from the path and from CBT's configuration, because fio does not
-// know all of them. In runs of pbench-fio, fio's options complete them. People name folders as they like, so the path
+// know all of them. Without a configuration, fio's options complete them. People name folders as they like, so the path
 // counts only if no option of fio is known.
 func (p *Plan) Settings() mapping.CBT {
 	set := p.Run.CBT
-	switch {
-	case set.Iteration != nil:
-		return set
-	case set.Benchmark == "":
+	if !set.ByCBT() && set.Benchmark == "" {
 		return cmp.Or(p.FioSettings(), set)
-	case p.Run.Config == nil:
+	}
+	if p.Run.Config == nil {
 		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.FioSettings())
 		for f := range v.NumField() {
 			if v.Field(f).IsZero() {
@@ -233,7 +231,9 @@ func (p *Plan) Settings() mapping.CBT {
 			}
 		}
 	}
-	set.Iteration = new(0)
+	if set.Iteration == nil {
+		set.Iteration = new(0)
+	}
 	return set
 }
 

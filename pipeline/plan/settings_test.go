@@ -274,3 +274,61 @@ func TestSectionsHere(t *testing.T) {
 		}
 	}
 }
+
+// TestSectionsOfVolumes: jobs that differ only in the names that CBT gave to volumes, or in the numbers of files and jobs of
+// one report, do the same work. Others are sections, such as devices.
+func TestSectionsOfVolumes(t *testing.T) {
+	const base = "rw=randread bs=4k "
+	byCBT := mapping.CBT{Workload: "4krandread"}
+	total := mapping.CBT{Benchmark: "librbdfio", TotalIODepth: 3}
+	for _, c := range []struct {
+		name    string
+		cbt     mapping.CBT
+		reports [][]string // name and options of the jobs
+		want    string     // the names of the sections
+	}{
+		{"volumes of CBT", byCBT, [][]string{{"a-0 rbdname=cbt-h-0 pool=p-0"}, {"a-1 rbdname=cbt-h-1 pool=p-1"}}, "a-0+a-1"},
+		{"files of CBT", mapping.CBT{Iteration: new(0)}, [][]string{{"a filename=/mnt/h0/f", "b directory=/mnt/x"}}, "a+b"},
+		{"a total depth", total, [][]string{{"a iodepth=2"}, {"a iodepth=1"}}, "a"},
+		{"depths of volumes", byCBT, [][]string{{"a iodepth=2"}, {"a iodepth=1"}}, "a, a #2"},
+		{"other work of CBT", total, [][]string{{"a rbdname=v0"}, {"b rbdname=v1 rw=write"}}, "a, b"},
+		{"numbered jobs", mapping.CBT{}, [][]string{{"job1 rbdname=vol-1", "job2 rbdname=vol-2", "job10 rbdname=vol-10"}}, "job1+job2+job10"},
+		{"numbered jobs of two kinds", mapping.CBT{}, [][]string{{"r1 filename=/m/1", "w1 filename=/m/1 rw=write", "r2 filename=/m/2", "w2 filename=/m/2 rw=write"}}, "r1+r2, w1+w2"},
+		{"numbered jobs of two reports", mapping.CBT{}, [][]string{{"job1 filename=/m/1"}, {"job2 filename=/m/2"}}, "job1, job2"},
+		{"files without a number", mapping.CBT{}, [][]string{{"job1 filename=/m/a", "job2 filename=/m/b"}}, "job1, job2"},
+		{"jobs without a number", mapping.CBT{}, [][]string{{"log filename=/m/1", "data filename=/m/2"}}, "log, data"},
+		{"devices", mapping.CBT{}, [][]string{{"job1 filename=/dev/nvme0n1", "job2 filename=/dev/nvme1n1"}}, "job1, job2"},
+		{"pbench", mapping.CBT{Benchmark: mapping.PBench}, [][]string{{"job1 filename=/dev/vdb"}, {"job2 filename=/dev/vdc"}}, "job1, job2"},
+	} {
+		p := &Plan{Run: &cbt.Run{CBT: c.cbt}}
+		for _, jobs := range c.reports {
+			report := &fiolog.Report{Unit: hist.Nanoseconds}
+			for _, text := range jobs {
+				j := fiolog.Job{Options: options{}}
+				for i, option := range strings.Fields(text + " " + base) {
+					name, value, _ := strings.Cut(option, "=")
+					if _, isSet := j.Options[name]; i == 0 {
+						j.Name = name
+					} else if !isSet {
+						j.Options[name] = value
+					}
+				}
+				report.Jobs = append(report.Jobs, j)
+			}
+			for _, e := range NewEntries(&Output{Fio: report}) {
+				e.Jobs = []*Job{{Entry: e}}
+				p.Entries, p.Jobs = append(p.Entries, e), append(p.Jobs, e.Jobs...)
+			}
+		}
+		var names []string
+		for _, s := range p.sections() {
+			names = append(names, s.Name)
+			if c.cbt.TotalIODepth > 0 && s.Settings.IODepth > 0 {
+				t.Errorf("%s: section %s has depth %d", c.name, s.Name, s.Settings.IODepth)
+			}
+		}
+		if got := strings.Join(names, ", "); got != c.want {
+			t.Errorf("%s: sections %s, want %s", c.name, got, c.want)
+		}
+	}
+}

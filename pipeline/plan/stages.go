@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
@@ -361,23 +362,40 @@ func JoinNames(sections []string) string {
 	return strings.Join(sections, "+")
 }
 
-// sections divides the jobs of the plan by the options that decide what fio measures.
+// sections divides the jobs of the plan by the options that decide what fio measures. CBT makes the names of files and
+// volumes, and divides its total_iodepth over volumes, so neither divides the jobs. Nor do files and volumes of one report
+// whose jobs have numbers, such as job1 and job2 with vol1 and vol2. Devices do.
 func (p *Plan) sections() (sections []Section) {
 	at := map[string]int{}
 	for _, j := range p.Jobs {
-		key := ""
+		key, numbered := "", ""
+		var set mapping.CBT
 		if j.Entry != nil {
 			options := fioargs.Measured(j.Entry.listed(), p.Run.ByCBT())
 			delete(options, "offset")
+			set = j.Entry.settings()
+			if p.Run.TotalIODepth > 0 {
+				delete(options, "iodepth")
+				set.IODepth = 0
+			}
 			key = fmt.Sprint(options) // Sprint sorts a map
+			if fioargs.Number(options) {
+				numbered = fmt.Sprintf("%p %s %s %v", j.Entry.Out, j.Entry.Host, fioargs.Unnumbered(j.Entry.Name), options)
+			}
 		}
 		i, ok := at[key]
+		if !ok && numbered != "" {
+			i, ok = at[numbered]
+		}
 		if !ok {
-			i, sections = len(sections), append(sections, Section{})
-			at[key] = i
+			i, sections = len(sections), append(sections, Section{Settings: set})
 			if j.Entry != nil {
-				sections[i].Settings, sections[i].Options = j.Entry.settings(), j.Entry.listed()
+				sections[i].Options = j.Entry.listed()
 			}
+		}
+		at[key] = i
+		if numbered != "" {
+			at[numbered] = i
 		}
 		s := &sections[i]
 		if s.Jobs = append(s.Jobs, j); j.Entry != nil {
