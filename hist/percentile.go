@@ -80,6 +80,30 @@ func (h *Histogram) inside(i int, t float64) Answer {
 	return Answer{Value: lo + t*(hi-lo), Low: lo, High: hi}
 }
 
+// PercentileAmong returns between which latencies the percentile q (0 … 1) lies of the histogram's requests and of more others, of
+// which only the fastest and the slowest possible latency is known, in nanoseconds. Low is the percentile if all others are as fast
+// as can be, and High if all are as slow. High is +Inf if it lies in the open bin or among others without a slowest one. Value is
+// NaN, unless both are equal. The histogram must not be empty.
+func (h *Histogram) PercentileAmong(q, more, fastest, slowest float64) Answer {
+	total := math.Floor(h.Total())
+	rank := wholeRank(min(max(q, 0), 1), total+more)
+	at := func(rank float64) Answer { return h.Percentile(rank / total) }
+	a := Answer{Value: math.NaN(), Low: fastest, High: slowest}
+	if rank > more {
+		a.Low = max(at(rank-more).Value, fastest)
+	}
+	if rank <= total {
+		high := at(rank)
+		if a.High = min(high.Value, slowest); high.Open {
+			a.High = slowest
+		}
+	}
+	if a.Low == a.High {
+		a.Value = a.Low
+	}
+	return a
+}
+
 // ConfidenceInterval returns bounds of the percentile q (0 … 1), in nanoseconds, with a confidence such as 0.95. It
 // takes the requests as a sample. The bounds are the latencies of two requests, whose ranks follow from the binomial
 // distribution (order statistics). So they do not depend on the distribution of latencies. The formula is the normal

@@ -1,6 +1,10 @@
 package mapping
 
-import "github.com/fio2es/fio2es/hist"
+import (
+	"math"
+
+	"github.com/fio2es/fio2es/hist"
+)
 
 // Bounds are the confidence intervals of percentiles, in microseconds: if the requests are a sample of many of their kind, the
 // percentile of all is in the interval with this confidence. They reach to the edges of bins, and take requests as
@@ -17,10 +21,18 @@ type Bounds struct {
 }
 
 // Between is an interval of latencies in microseconds. It is zero if there are too few requests for one, or if it reaches into
-// fio's last bin, which has no end.
+// fio's last bin, which has no end. In totals High is 0 if the interval has no end.
 type Between struct {
 	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+	High float64 `json:"high,omitempty"`
+}
+
+// Highest returns High, or +Inf if the interval has no end.
+func (b Between) Highest() float64 {
+	if b.High == 0 {
+		return math.Inf(1)
+	}
+	return b.High
 }
 
 // NewBounds returns the intervals of the percentiles of h, or nil if h is empty or confidence is 0.

@@ -312,9 +312,11 @@ func (lat *Latency) append(b []byte) []byte {
 	case lat.Layout == "" && lat.Bins.IsZero():
 		b = append(appendFloat(append(b, `"mean":`...), lat.Mean), ',')
 	default:
-		v := reflect.ValueOf(lat).Elem()
+		v, isUnknown := reflect.ValueOf(lat).Elem(), lat.lacksPercentiles()
 		for _, m := range membersOf(latencyType)[1:] { // all members except the histogram
-			b = m.append(b, v)
+			if !isUnknown || m.name[0] != 'p' {
+				b = m.append(b, v)
+			}
 		}
 	}
 	return closeWith(b, '}')

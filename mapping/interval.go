@@ -39,6 +39,10 @@ type Window struct {
 	// start. Requests show neither, because a job may have none for some windows. ToMS is 0 if it is not known.
 	FromMS int64 `json:"from_ms,omitempty"`
 	ToMS   int64 `json:"to_ms,omitempty"`
+	// Fastest and Slowest are the latencies of the fastest and the slowest request of the whole series in microseconds, if fio's
+	// reports have these. Bins are wider, so sums of windows need them. Slowest is 0 if they are not known.
+	Fastest float64 `json:"fastest,omitempty"`
+	Slowest float64 `json:"slowest,omitempty"`
 }
 
 // RunRef has the fields of the run that every interval document repeats, for searches.
@@ -195,6 +199,21 @@ func Plural(direction string) string {
 // ByDirection returns the totals of the directions in which requests completed, or those of all together if nothing separates
 // them (unified_rw_reporting=1).
 func (r *Run) ByDirection() []DirectionTotals { return byDirection(r.All, r.Read, r.Write, r.Trim) }
+
+// Of returns the totals of a direction or of [AllDirections], or nil.
+func (r *Run) Of(direction string) *Totals {
+	switch direction {
+	case Directions[0]:
+		return r.Read
+	case Directions[1]:
+		return r.Write
+	case Directions[2]:
+		return r.Trim
+	case AllDirections:
+		return r.All
+	}
+	return nil
+}
 
 func byDirection(all *Totals, totals ...*Totals) (list []DirectionTotals) {
 	for i, t := range totals {

@@ -27,6 +27,10 @@ type Latency struct {
 	P99    float64 `json:"p99"`
 	P999   float64 `json:"p99_9"`
 	P9999  float64 `json:"p99_99"`
+
+	// Exact means that Min, Mean, Max and StdDev are fio's own, of all requests. A maximum in the open bin is then known.
+	// Percentiles lie between Min and Max.
+	Exact bool `json:"exact,omitempty"`
 }
 
 // Bins are a histogram in the form of Elasticsearch. A count above [MaxCount] becomes several equal values, whose
@@ -120,6 +124,39 @@ func (lat *Latency) Hist() (*hist.Histogram, error) {
 	return h, nil
 }
 
+// SetExact sets the figures that fio has of the same requests. Each is within half a step of what fio printed.
+func (lat *Latency) SetExact(f *FioLatency) {
+	near := func(us *float64, name string, fio float64) {
+		half := f.StepOf(name) / 2
+		*us = min(max(*us, fio-half), fio+half)
+	}
+	near(&lat.Min, "min", f.Min)
+	near(&lat.Mean, "mean", f.Mean)
+	near(&lat.Max, "max", f.Max)
+	near(&lat.StdDev, "mean", f.StdDev)
+	lat.Exact = true
+	lat.Limit(lat.Min, lat.Max)
+}
+
+// Limit moves figures that are below the fastest or above the slowest request, in microseconds, only because their bin is wider.
+// Those of other bins stay: they are of other requests.
+func (lat *Latency) Limit(fastest, slowest float64) {
+	l, err := ParseLayout(lat.Layout)
+	if err != nil {
+		return
+	}
+	figures := lat.figures()
+	for _, us := range figures[:len(quantiles)] {
+		low, high := l.Bounds(indexOf(l, *us))
+		switch {
+		case *us > slowest && float64(low)/1000 <= slowest:
+			*us = slowest
+		case *us < fastest && float64(high)/1000 > fastest:
+			*us = fastest
+		}
+	}
+}
+
 // OpenFrom returns the low edge of the layout's open bin in microseconds. It is infinite if the layout is unknown.
 func (lat *Latency) OpenFrom() float64 {
 	l, err := ParseLayout(lat.Layout)
@@ -130,9 +167,12 @@ func (lat *Latency) OpenFrom() float64 {
 	return float64(low) / 1000
 }
 
-// IsOpen reports whether a percentile, minimum or maximum of lat, in microseconds, lies in the open bin. Then the
-// latency is [Latency.OpenFrom] or more. If the maximum is open, the mean is a lower bound. IsOpen works without bins.
-func (lat *Latency) IsOpen(us float64) bool { return us >= lat.OpenFrom() }
+// IsOpen reports whether a percentile, minimum or maximum of lat, in microseconds, is not known because it lies in the open bin.
+// Then the latency is [Latency.OpenFrom] or more, and the mean is a lower bound. IsOpen works without bins.
+func (lat *Latency) IsOpen(us float64) bool {
+	from := lat.OpenFrom()
+	return us == from || us > from && !lat.Exact
+}
 
 // HasPercentiles reports whether the latencies come from a histogram, so that percentiles, minimum and maximum are
 // known. Otherwise there is at most a mean, of fio's averages (log_avg_msec). HasPercentiles works without bins.
@@ -230,10 +270,14 @@ var quantiles = func() (q [len(Percentiles) + 2]float64) {
 }()
 
 // Figure returns a number of the document, in microseconds, by its name for people or by its field: "min", "mean",
-// "max", or one of [Percentiles]. ok is false for any other name.
+// "max", or one of [Percentiles]. ok is false for any other name, and for percentiles that are not known.
 func (lat *Latency) Figure(name string) (us float64, ok bool) {
-	return figure(name, lat.Min, lat.Mean, lat.Max, func(p *Percentile) (float64, bool) { return p.Of(lat), true })
+	return figure(name, lat.Min, lat.Mean, lat.Max, func(p *Percentile) (float64, bool) { return p.Of(lat), !lat.lacksPercentiles() })
 }
+
+// lacksPercentiles reports whether percentiles are not known although bins are, because requests are in no bin: see
+// [Totals.SetUnbinned].
+func (lat *Latency) lacksPercentiles() bool { return lat.P9999 == 0 && lat.Max > 0 && lat.Layout != "" }
 
 // figure returns a number by its name. It gets percentiles from of.
 func figure(name string, least, mean, most float64, of func(*Percentile) (us float64, ok bool)) (us float64, ok bool) {
@@ -253,13 +297,6 @@ func figure(name string, least, mean, most float64, of func(*Percentile) (us flo
 	return 0, false
 }
 
-// Range has the lowest and the highest figures of some latencies. Each figure of their sum lies between those of the
-// parts. The zero value is empty.
-type Range struct {
-	low, high [len(quantiles) + 1]float64
-	parts     float64 // their number
-}
-
 // figures are the minimum, the percentiles, the maximum and the mean.
 func (lat *Latency) figures() (list [len(quantiles) + 1]*float64) {
 	list[0], list[len(quantiles)-1], list[len(quantiles)] = &lat.Min, &lat.Max, &lat.Mean
@@ -267,36 +304,4 @@ func (lat *Latency) figures() (list [len(quantiles) + 1]*float64) {
 		list[i+1] = Percentiles[i].of(lat)
 	}
 	return list
-}
-
-// Add adds a latency with percentiles.
-func (r *Range) Add(lat *Latency) {
-	for i, us := range lat.figures() {
-		if r.parts == 0 || *us < r.low[i] {
-			r.low[i] = *us
-		}
-		r.high[i] = max(r.high[i], *us)
-	}
-	r.parts++
-}
-
-// Limit moves the figures of a sum of n requests that were computed from whole counts into the range of its parts, which were
-// computed from exact weights. It leaves those that are outside by no more than a bin. It lowers no maximum, and no percentile
-// without a slower request in each part: of a request that several parts share, no part may have enough for its rank.
-func (r *Range) Limit(sum *Latency, n float64) {
-	layout, err := ParseLayout(sum.Layout)
-	if err != nil {
-		return
-	}
-	bin := func(us float64) int { return indexOf(layout, us) }
-	for i, us := range sum.figures() {
-		isMean := i == len(quantiles)
-		switch {
-		case bin(*us) < bin(r.low[i])-1:
-			*us = r.low[i]
-		case !isMean && n*(1-quantiles[i]) < r.parts:
-		case bin(*us) > bin(r.high[i])+1:
-			*us = r.high[i]
-		}
-	}
 }

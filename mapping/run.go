@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/hist"
 )
 
 // Run is one run of a benchmark: metadata and totals.
@@ -85,9 +87,10 @@ type RunInfo struct {
 	End      time.Time         `json:"end,omitzero"`
 	Ingest   string            `json:"ingest"` // one version of the run: hash of settings and content, or LiveIngest
 	Labels   map[string]string `json:"labels,omitempty"`
-	Edited   map[string]string `json:"edited,omitempty"` // ingest's values of labels that users changed
-	Note     string            `json:"note,omitempty"`   // written by users
-	Complete bool              `json:"complete"`         // false while the run is followed, or if it was cut off
+	Edited   map[string]string `json:"edited,omitempty"`  // ingest's values of labels that users changed
+	Note     string            `json:"note,omitempty"`    // written by users
+	Complete bool              `json:"complete"`          // false while the run is followed, or if requests or files are missing
+	Partial  bool              `json:"partial,omitempty"` // files are missing or damaged, so totals are those of a part of the run
 
 	// Execution is the id of the call of fio whose stage the run is, on all its hosts. Stage is the number of the stage, from
 	// 1, Stages how many the execution has, and StageName what the stage is called in it, if there are several.
@@ -205,8 +208,43 @@ type Totals struct {
 	Means      Means   `json:"means,omitzero"`
 	Sums       Sums    `json:"sums,omitzero"`
 	Latency    Latency `json:"latency,omitzero"`
-	// Fio has fio's own numbers, if its reports have no bins.
+	// Unbinned are requests that are in no bin: fio counted them, and neither its logs nor its report has bins of them.
+	Unbinned int64 `json:"unbinned,omitempty"`
+	// Bounds are those between which percentiles lie for certain (confidence 1), if requests are in no bin. Latency has no
+	// percentiles then.
+	Bounds *Bounds `json:"bounds,omitempty"`
+	// Fio has fio's own numbers, if requests are in no bin.
 	Fio *FioLatency `json:"fio,omitempty"`
+}
+
+// SetUnbinned sets how many requests are in no bin, and between which latencies percentiles then lie. bins are those of the
+// others, and must be those of the latency.
+func (t *Totals) SetUnbinned(n int64, bins *hist.Histogram) {
+	if t.Unbinned = n; n == 0 || bins.IsEmpty() {
+		return
+	}
+	fastest, slowest := 0.0, math.Inf(1)
+	if t.Latency.Exact {
+		fastest, slowest = t.Latency.Min*1000, t.Latency.Max*1000
+	}
+	t.Bounds = &Bounds{Confidence: 1}
+	for i, to := range t.Bounds.all() {
+		a := bins.PercentileAmong(Percentiles[i].Quantile, float64(n), fastest, slowest)
+		if t.Fio != nil { // percentiles that fio listed, each the middle of a bin
+			half, step := hist.Fio3(0).RelativeError(), t.Fio.PercentileStep*1000/2
+			for _, p := range t.Fio.Percentiles {
+				if ns := p.Value * 1000; p.Rank <= Percentiles[i].Rank {
+					a.Low = max(a.Low, ns*(1-half)-step)
+				} else {
+					a.High = min(a.High, ns*(1+half)+step)
+				}
+			}
+		}
+		if to.Low = micros(a.Low); !math.IsInf(a.High, 1) {
+			to.High = micros(max(a.High, a.Low))
+		}
+		*Percentiles[i].of(&t.Latency) = 0
+	}
 }
 
 // KnownBandwidth returns the bandwidth, or NaN if it is not known.

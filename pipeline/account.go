@@ -248,12 +248,12 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 				"its first request, and these came in less, as in a short verify phase; they count in the run's totals, and in no window; "+
 				"run fio with a shorter --log_hist_msec", title, row.Total, interval)
 		case !e.Several && r.isCut(e, d, rest.Total()):
-			r.problems.skip(cutLog, title, row.Total, from, e.Ran)
+			r.problems.lack(cutLog, title, row.Total, from, e.Ran)
 		case e.Several: // one stage may lack few requests, and another many
 			r.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
 				"they count in the run's totals, and in no window; run fio with --per_job_logs=1", title, row.Total)
 		case isTooLong || isCrowded:
-			r.problems.skip(cutLog, title, row.Total, from, e.Ran)
+			r.problems.lack(cutLog, title, row.Total, from, e.Ran)
 		default:
 			counts[d].recovered += int64(row.Total)
 			counts[d].end = max(counts[d].end, to)
@@ -350,7 +350,7 @@ func (r *runReader) rest(e *plan.Entry, a *account, d fiolog.Direction, title st
 		switch {
 		case r.totals || e.Several || isZero(e):
 		case isEmpty:
-			r.problems.skip(cutLog, title, int64(left), a.last, e.Ran)
+			r.problems.lack(cutLog, title, int64(left), a.last, e.Ran)
 		case r.isCut(e, d, left): // or its last rows had more requests than others: nothing shows which
 			r.problems.note(cutLog, title, int64(left), a.last, e.Ran)
 		}

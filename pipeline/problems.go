@@ -12,11 +12,20 @@ import (
 type problems struct {
 	mu             sync.Mutex
 	skipped, notes alike.List[error] // ten of each kind
+	isPartial      bool              // totals lack something
 	ofPlan         *problems         // what was said of the whole execution before; may be nil
 }
 
-// skip adds what is missing in the result.
-func (p *problems) skip(format string, args ...any) { p.add(&p.skipped, fmt.Errorf(format, args...)) }
+// skip adds what is missing in the result, also in its totals.
+func (p *problems) skip(format string, args ...any) {
+	p.lack(format, args...)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.isPartial = true
+}
+
+// lack adds what is missing in windows, and not in totals, because a report has it.
+func (p *problems) lack(format string, args ...any) { p.add(&p.skipped, fmt.Errorf(format, args...)) }
 
 // note adds something that the user should know, although nothing is missing.
 func (p *problems) note(format string, args ...any) { p.add(&p.notes, fmt.Errorf(format, args...)) }
@@ -32,6 +41,13 @@ func (p *problems) add(to *alike.List[error], err error) {
 func (p *problems) sort() {
 	p.skipped.Sort()
 	p.notes.Sort()
+}
+
+// partial reports whether the totals lack something.
+func (p *problems) partial() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.isPartial || p.ofPlan != nil && p.ofPlan.partial()
 }
 
 // all lists what is missing, and what else the user should know.

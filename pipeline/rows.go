@@ -330,7 +330,11 @@ func (in *jobRows) next() (align.Row, bool) {
 			}
 		}
 		if err != nil {
-			in.problems.skip("%w", err)
+			if j.Entry != nil && j.Source == plan.FromHist { // totals are those of its report
+				in.problems.lack("%w", err)
+			} else {
+				in.problems.skip("%w", err)
+			}
 			bad := (*fiolog.SyntaxError)(nil)
 			if isBad := errors.As(err, &bad); !isBad || !bad.Repeated { // a row that is there twice is not missing
 				in.damaged, in.cut = true, in.cut || isBad && bad.Partial || !isBad && !errors.As(err, new(rowError))

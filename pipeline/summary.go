@@ -24,7 +24,7 @@ func (r *runReader) summary() *mapping.Run {
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.Run.Path, Start: ref.Start, End: r.At(r.end()),
-			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0,
+			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0, Partial: r.problems.partial(),
 			Edited: e.edited, Note: e.note, Execution: e.ID, Stage: r.Stage, Stages: r.Stages, StageName: r.Name,
 		},
 		Source: e.Source, CBT: r.cbt, Config: r.Config,
@@ -77,6 +77,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		means       [3]struct{ sum, weight float64 } // of fio, by requests: slat, clat, lat
 		lacksReport bool                             // a job that served requests has no report: bytes and rates of the others would be too low
 		reported    []*fiolog.DirectionStats         // of entries that served requests
+		isMore      bool                             // there are requests beside those of the reports, or these lack some
 	}
 	all, total := &hist.Histogram{}, &mapping.Totals{}
 	for d := range sums {
@@ -101,6 +102,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 			to, of := &sums[d], &a.directions[d]
 			to.bins.Merge(of.whole)
 			to.unbinned += of.unbinned
+			to.isMore = to.isMore || of.isOutrun || !of.isSound || int64(of.requests) > of.measured
 			to.bytes += of.bytes
 			to.rates.IOPS += of.rates.IOPS
 			to.rates.Bandwidth += of.rates.Bandwidth
@@ -132,7 +134,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		t.IOPS = rounded(perSecond(float64(t.Requests), t.DurationMS), 1e3)
 		t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
 	}
-	lacksReport, averaged := false, &mapping.Totals{}
+	lacksReport, averaged, isMore, unbinned := false, &mapping.Totals{}, false, int64(0)
 	for d := range sums {
 		of := &sums[d]
 		if len(entries) == 0 {
@@ -141,9 +143,10 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		of.bins = of.bins.Coarser(r.opt.Coarseness)
 		lacksReport = lacksReport || of.lacksReport
 		out := &mapping.Totals{
-			Requests: int64(of.bins.Total()) + of.unbinned, Latency: mapping.NewLatency(of.bins, nil), Fio: fioLatency(of.reported),
 			Bytes: of.bytes, Sums: mapping.Sums{IOPS: rounded(of.rates.IOPS, 1e3), Bandwidth: rounded(of.rates.Bandwidth, 1)},
 		}
+		setLatencies(out, of.bins, of.unbinned, of.reported, of.isMore || of.lacksReport)
+		isMore, unbinned = isMore || of.isMore || of.lacksReport, unbinned+of.unbinned
 		for i, to := range []*float64{&out.Means.Slat, &out.Means.Clat, &out.Means.Lat} {
 			if m := of.means[i]; m.weight > 0 {
 				*to = rounded(m.sum/m.weight/1000, 1000)
@@ -187,14 +190,14 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		}
 		by[d], uncounted = out, uncounted+of.uncounted
 		all.Merge(of.bins)
-		total.Requests += out.Requests
 		total.Bytes += out.Bytes
 		total.Sums.IOPS += out.Sums.IOPS
 		total.Sums.Bandwidth += out.Sums.Bandwidth
 	}
 	for _, e := range unknown {
-		all.Merge(e.Histogram(e.Mixed).Coarser(r.opt.Coarseness))
-		total.Requests += int64(e.Mixed.TotalIOs)
+		bins := e.Histogram(e.Mixed).Coarser(r.opt.Coarseness)
+		all.Merge(bins)
+		unbinned += max(e.Measured(e.Mixed)-int64(bins.Total()), 0)
 		uncounted += uncountedOf(e.Mixed)
 		total.Bytes += int64(e.Mixed.IOBytes)
 		total.Sums.IOPS += e.Mixed.IOPS
@@ -203,13 +206,13 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 	if averaged.IOPS+averaged.Bandwidth > 0 {
 		return averaged, by
 	}
+	setLatencies(total, all, unbinned, reported, isMore)
 	if total.Requests == 0 && uncounted == 0 {
 		return nil, by
 	}
 	if lacksReport {
 		total.Bytes, total.Sums = 0, mapping.Sums{}
 	}
-	total.Latency, total.Fio = mapping.NewLatency(all, nil), fioLatency(reported)
 	if all.IsEmpty() && total.Fio != nil {
 		total.Latency.Mean = total.Fio.Mean
 	}
@@ -223,6 +226,21 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 	}
 	total.Sums.IOPS = rounded(total.Sums.IOPS, 1e3)
 	return total, by
+}
+
+// setLatencies sets the requests and latencies of totals: from the bins of requests, and from what fio computed of the same
+// requests, which is exact. Of unbinned more requests nothing else is known. isMore means that the reports are of other requests, too,
+// or not of all.
+func setLatencies(t *mapping.Totals, bins *hist.Histogram, unbinned int64, reported []*fiolog.DirectionStats, isMore bool) {
+	t.Requests, t.Latency = int64(bins.Total())+unbinned, mapping.NewLatency(bins, nil)
+	fio := fioLatency(reported)
+	if fio != nil && !isMore && !bins.IsEmpty() {
+		t.Latency.SetExact(fio)
+	}
+	if unbinned > 0 || bins.IsEmpty() {
+		t.Fio = fio
+	}
+	t.SetUnbinned(unbinned, bins)
 }
 
 // uncountedOf returns about how many requests there were, if a report only has a rate.
@@ -265,7 +283,7 @@ func (r *runReader) end() (end int64) {
 	return end
 }
 
-// fioLatency returns what fio itself computed of a direction, without bins: nil if there is nothing, or if there are bins.
+// fioLatency returns what fio itself computed of requests, or nil if it did not of all.
 // Percentiles of several entries cannot be merged, so there are none; extremes, means and deviations can.
 func fioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
 	us := func(ns float64) float64 { return rounded(ns/1000, 1000) }
@@ -273,10 +291,10 @@ func fioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
 	out := &mapping.FioLatency{Min: math.Inf(1)}
 	for _, of := range list {
 		l, weight := &of.Clat, max(float64(of.TotalIOs), uncountedOf(of))
-		if l.Mean == 0 {
-			l = &of.Lat // completion latencies are disabled
+		if l.Mean == 0 || of.FromSubmission { // completion latencies are disabled, or have no bins
+			l = &of.Lat
 		}
-		if len(l.Bins) > 0 || l.Mean == 0 {
+		if l.Mean == 0 {
 			return nil
 		}
 		stddev = l.StdDev
@@ -331,7 +349,7 @@ func (r *runReader) conclude() {
 	r.concludeLogs(recovered)
 	r.concludeReports()
 	if u := r.unsure; u.windows > 0 {
-		skip("%s: %d windows are estimates, the first at %.1f s: rows of its logs cross their edges, and the rate changes within "+
+		note("%s: %d windows are estimates, the first at %.1f s: rows of its logs cross their edges, and the rate changes within "+
 			"such a row, so up to %.0f %% of a window's requests may belong to the window beside it; %s",
 			title, u.windows, seconds(max(u.first-r.Shift, 0)), min(100*u.share, 100), r.adviseWindows())
 	}
@@ -387,7 +405,7 @@ func (r *runReader) conclude() {
 		}
 	}
 	if r.stats.Late >= 0.5 {
-		skip("%s: %.0f requests are in rows so late, or took so long, that they count in a later window",
+		note("%s: %.0f requests are in rows so late, or took so long, that they count in a later window",
 			title, r.stats.Late)
 	}
 }
@@ -437,16 +455,16 @@ func (r *runReader) concludeLogs(recovered int64) {
 			unwritten, last = unwritten+1, max(last, e.Ran)
 		case hasReports:
 		case logs == 0 && wants && !isAlone:
-			skip("%s served %d requests, but its log is missing or cannot be read: they count "+
+			r.problems.lack("%s served %d requests, but its log is missing or cannot be read: they count "+
 				"in the run's totals, and in no window; add the log, or copy it again", e.Describe(), served)
 		case logs == 0 && rows > 0:
 			note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+
 				"give its section --write_hist_log, too", e.Describe(), served)
 		case empty > 0 && empty < logs:
-			skip("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests: these jobs ended "+
+			r.problems.lack("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests: these jobs ended "+
 				"before a row was due, or the logs were not copied whole", e.Describe(), e.Size, empty)
 		case logs > 0 && logs < e.Size:
-			skip("%s stands for %d jobs, and only %d logs of them are there; add the others", e.Describe(), e.Size, logs)
+			r.problems.lack("%s stands for %d jobs, and only %d logs of them are there; add the others", e.Describe(), e.Size, logs)
 		}
 	}
 	isHist := func(log cbt.Log) bool { return log.Kind.IsHistogram() }
@@ -498,7 +516,7 @@ func (r *runReader) concludeReports() {
 	}
 	for _, j := range r.Jobs {
 		if f := r.rows[j].reports; f != nil && f.late > 0 && f == f.jobs[0] { // once for the file
-			r.problems.skip("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
+			r.problems.note("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
 				"that hang or sleep; when in that time a request completed is unknown, so such a time is one window; fio's histogram logs "+
 				"show it (--write_hist_log=NAME --log_hist_msec=1000)", f.out.File.Name(), seconds(f.out.Spacing()), seconds(f.longest))
 		}

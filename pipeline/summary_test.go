@@ -56,7 +56,7 @@ func TestFioLatency(t *testing.T) {
 		want *mapping.FioLatency
 	}{
 		{"nothing", nil, nil},
-		{"bins", []*fiolog.DirectionStats{one, binned}, nil},
+		{"bins", []*fiolog.DirectionStats{one, binned}, &mapping.FioLatency{Min: 0.001, Mean: 3.987, Max: 9, StdDev: 1.025}},
 		{"latencies are disabled", []*fiolog.DirectionStats{{TotalIOs: 7}}, nil},
 		{"one", []*fiolog.DirectionStats{one}, &mapping.FioLatency{Min: 1, Max: 9, Mean: 4, StdDev: 1, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 3}}}},
 		{"from submission", []*fiolog.DirectionStats{total}, &mapping.FioLatency{Min: 4, Max: 6, Mean: 5, StdDev: 0.001, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 5}}}},

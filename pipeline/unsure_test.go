@@ -43,13 +43,13 @@ func TestUnsureWindows(t *testing.T) {
 			c.opt.Alone = true
 			_, res := readRun(t, dir, "", c.opt)
 			got := ""
-			for _, err := range res.Skipped {
+			for _, err := range res.Notes {
 				if strings.Contains(err.Error(), "are estimates") {
 					got += err.Error()
 				}
 			}
 			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-				t.Errorf("%q, want %q", res.Skipped, c.want)
+				t.Errorf("%q, want %q", res.Notes, c.want)
 			}
 		})
 	}

@@ -39,6 +39,8 @@ type runReader struct {
 		share       float64 // of the requests of a window, the largest
 	}
 
+	limits map[align.Key]mapping.FioLatency // fastest and slowest requests of series: see extremes
+
 	size  [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
 	rates averages                   // of bandwidth; nil if not needed
 	cbt   mapping.CBT                // of all documents
@@ -48,8 +50,8 @@ type runReader struct {
 func newRunReader(p *input, said *problems) *runReader {
 	r := &runReader{
 		input: p, execution: &Execution{Run: p.reference()}, problems: said, rows: make(map[*plan.Job]*jobRows, len(p.Jobs)),
-		fioNames: map[align.Key]string{},
-		totals:   true, cbt: p.Settings(),
+		fioNames: map[align.Key]string{}, limits: map[align.Key]mapping.FioLatency{},
+		totals: true, cbt: p.Settings(),
 		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
 	reports := map[*plan.Output]*reportFile{}
@@ -238,6 +240,8 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		}
 		w.Bounds = l.bounds
 		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
+		w.Fastest, w.Slowest = r.extremes(from.Key)
+		w.Limit()
 		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
 		ms := w.EndMS() - w.StartMS()
 		w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
@@ -314,6 +318,41 @@ func (r *runReader) clip(w *align.Window) {
 	if isOver && w.Start < end {
 		w.End, w.To = min(w.End, end), end
 	}
+}
+
+// extremes returns the fastest and the slowest request of a series in microseconds, if the reports of all its jobs have these, and
+// else 0.
+func (r *runReader) extremes(key align.Key) (fastest, slowest float64) {
+	if known, isThere := r.limits[key]; isThere {
+		return known.Min, known.Max
+	}
+	var reported []*fiolog.DirectionStats
+	isAll := true
+	for _, j := range r.Jobs {
+		if r.keyOf(j, key.Direction).At(key.Level) != key || !j.Serves(key.Direction) {
+			continue
+		}
+		if isAll = isAll && j.Entry != nil; !isAll {
+			break
+		}
+		report := j.Entry.Job
+		if r.isLive {
+			report = r.latest(j.Entry)
+		}
+		if stats := &report.Directions[key.Direction]; report.Mixed != nil {
+			reported = append(reported, report.Mixed)
+		} else if stats.TotalIOs > 0 || stats.Uncounted {
+			reported = append(reported, stats)
+		}
+	}
+	var known mapping.FioLatency
+	if fio := fioLatency(reported); fio != nil && isAll {
+		known = mapping.FioLatency{Min: max(fio.Min-fio.Step/2, 0), Max: rounded(fio.Max+fio.Step/2, 1000)}
+	}
+	if !r.isLive { // else newer reports follow
+		r.limits[key] = known
+	}
+	return known.Min, known.Max
 }
 
 // bandwidth returns the bytes per second of a window with iops requests per second over ms milliseconds. It returns 0

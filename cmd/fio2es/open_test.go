@@ -47,7 +47,7 @@ func TestOpenBin(t *testing.T) {
 		t.Errorf("percentiles: %d marks, want p99, p99.9 and max of 21 lines:\n%s", n, out)
 	}
 	out, _ = on(0, "percentiles", "--format", "csv", "--total")
-	expect(t, "percentiles", out, ",17045651.456,17045651.456,17045651.456,mean_us p99_us p99_9_us p99_99_us max_us,\n")
+	expect(t, "percentiles", out, ",17045651.456,17045651.456,17045651.456,mean_us p99_us p99_9_us p99_99_us max_us,,,,,,,,,,,,,,,\n")
 	out, _ = on(0, "percentiles", "--format", "json", "--total")
 	expect(t, "percentiles", out, `"open":["mean_us","p99_us","p99_9_us","p99_99_us","max_us"]`)
 	out, _ = on(0, "rank", "--within", "10s,20s")

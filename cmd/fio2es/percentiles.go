@@ -109,7 +109,7 @@ type percentiles struct {
 	windows int                    // number of windows of the run
 	sum     *window.Sum            // sum of the windows, if the query does not want all of the run
 	series  map[series]*window.Sum // sums of the windows of each host and job: see hasSeries
-	byFio   bool                   // fio computed some values of the table
+	marks   facts.Marks            // of the latencies of the table
 }
 
 // series identifies the windows of a host or a job.
@@ -131,7 +131,7 @@ func newPercentiles(w io.Writer, format, method string, confidence float64, q *q
 
 // begin begins a run. If there are several, tables name it.
 func (p *percentiles) begin(run *query.Run) error {
-	p.byFio, p.windows, p.sum, p.series = false, 0, &window.Sum{}, map[series]*window.Sum{}
+	p.marks, p.windows, p.sum, p.series = facts.Marks{}, 0, &window.Sum{}, map[series]*window.Sum{}
 	switch {
 	case !run.IsAlone && run.Stored != nil:
 		p.to.Begin(run.Name + ", started " + facts.StartedInZone(run.Stored))
@@ -164,7 +164,7 @@ func (p *percentiles) window(w *window.Window) error {
 }
 
 func (p *percentiles) write(r *percentileRow) error {
-	p.byFio = p.byFio || r.latency.ByFio
+	p.marks.Add(&r.latency)
 	if p.method == "fio" || p.confidence > 0 {
 		h, err := r.Histogram()
 		if err != nil {
@@ -173,8 +173,9 @@ func (p *percentiles) write(r *percentileRow) error {
 		if h != nil && p.method == "fio" {
 			r.latency.UseFioMethod(h)
 		}
-		if h != nil && p.confidence > 0 {
+		if h != nil && p.confidence > 0 && r.latency.Bounds == nil { // else requests are in no bin
 			r.Bounds = mapping.NewBounds(h, p.confidence)
+			r.latency.Bounds = r.Bounds
 		}
 	}
 	return p.to.Write(r)
@@ -214,7 +215,7 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 			return err
 		}
 	}
-	return p.to.End(append(notes, facts.Notes(p.byFio)...)...)
+	return p.to.End(append(notes, p.marks.Notes()...)...)
 }
 
 // seriesRows returns a row for each host or job and direction.
@@ -293,24 +294,13 @@ func (r *percentileRow) clock() string {
 
 func (r *percentileRow) of() *mapping.RunInfo { return r.Run }
 
-// percentileColumns returns the columns. With intervals, these are beside the percentiles for people, and columns of their own
-// for programs.
+// percentileColumns returns the columns. With intervals, these are beside the percentiles for people.
 func percentileColumns(withIntervals bool) []table.Column[*percentileRow] {
 	latencies := facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency })
-	var bounds []table.Column[*percentileRow]
 	for i, p := range mapping.Percentiles {
 		if !withIntervals {
 			break
 		}
-		bound := func(name string, of func(mapping.Between) float64) table.Column[*percentileRow] {
-			return table.Column[*percentileRow]{Name: p.Field + name, Unit: "us", Sparse: true, Value: func(r *percentileRow) any {
-				if between, ok := r.Bounds.Of(i); ok {
-					return of(between)
-				}
-				return nil
-			}}
-		}
-		bounds = append(bounds, bound("_low", func(b mapping.Between) float64 { return b.Low }), bound("_high", func(b mapping.Between) float64 { return b.High }))
 		at := slices.IndexFunc(latencies, func(c table.Column[*percentileRow]) bool { return c.Name == p.Field })
 		text := latencies[at].Text
 		latencies[at].Text = func(r *percentileRow) string {
@@ -344,7 +334,7 @@ func percentileColumns(withIntervals bool) []table.Column[*percentileRow] {
 				Text:  func(r *percentileRow) string { return unit.Rate(r.KnownIOPS()) },
 			},
 		},
-		table.Hide(latencies, "min", "p99_99"), bounds,
+		table.Hide(latencies, "min", "p99_99"),
 	)
 }
 

@@ -258,18 +258,18 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 	}
 	drop := []string{"MEAN", "JOBS", "HOSTS", "BANDWIDTH", "P95", "REC", "MAX", "STAGE", "P99.9", "P50", "NOTE", "REQUESTS", start, "MISS", "IOPS"}
 	to := table.NewNarrow(w, format, columns, []string{"<NAME", "NOTE", "STATE", ":" + start}, drop) // the end of a name says more
-	byFio := false
+	var marks facts.Marks
 	for _, r := range runs {
 		lines := facts.LinesFor(columns, r)
 		if isUsual && format == table.Text { // programs add up lines
 			lines = append(lines, facts.SectionLines(r)...)
 		}
 		for _, line := range lines {
-			byFio = byFio || line.Latencies.ByFio
+			marks.Add(&line.Latencies)
 			if err := to.Write(line); err != nil {
 				return err
 			}
 		}
 	}
-	return to.End(facts.Notes(byFio)...)
+	return to.End(marks.Notes()...)
 }

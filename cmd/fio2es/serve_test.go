@@ -156,7 +156,7 @@ func TestServe(t *testing.T) {
 	}
 	code, page := browse(t, address)
 	list := outputOf(t, "runs", "--history", file)
-	for _, want := range []string{"cbt-archive:0/id-7c1f03ab randwrite 4K qd4", "2629", "8.96ms", "42.7ms", "25,600"} {
+	for _, want := range []string{"cbt-archive:0/id-7c1f03ab randwrite 4K qd4", "2629", "8.96ms", "42.6ms", "25,600"} {
 		if code != http.StatusOK || !strings.Contains(page, ">"+want+"<") || !strings.Contains(list, want) {
 			t.Errorf("%d: no %s", code, want)
 		}

@@ -77,11 +77,11 @@ func TestNoWindows(t *testing.T) {
 	out, _ = on(0, "percentiles", "latest", "--format", "json")
 	expect(t, "percentiles", out, `"p75_us":null`, `"p99_us":90.5`, `"source":"fio"`)
 	out, _ = on(0, "percentiles", "latest", "--format", "csv")
-	expect(t, "percentiles", out, ",45.75,40.5,,,60,90.5,1200,19000,20000,,fio\n")
+	expect(t, "percentiles", out, ",45.75,40.5,,,60,90.5,1200,19000,20000,,fio,,,,,,,,,,,,,,\n")
 	out, _ = on(0, "runs")
 	expect(t, "runs", out, "90.5µs*", "no windows", facts.FioNote)
 	out, _ = on(0, "runs", "--sort", "p99", "--format", "csv")
-	expect(t, "runs", out, ",,fio,0,0,no windows,,\n")
+	expect(t, "runs", out, ",,fio,,,,,,,,,,,,,,,0,0,no windows,,\n")
 	for _, args := range [][]string{
 		{"heatmap", "latest"}, {"rank", "latest", "--within", "1ms"}, {"rank", "latest", "--within", "1ms", "--from", "+1s"},
 		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"},

@@ -40,7 +40,7 @@ func trendCommand(e *env) *cobra.Command {
 		Use:   "trend",
 		Short: "Changes over the runs of each workload",
 		Long: `Finds when a workload became slower or faster. Runs with the same settings (all
-options of fio that change what it measures, host and CBT's settings) are a workload. For each, it takes the percentiles, IOPS and other numbers of all its complete
+options of fio that change what it measures, host and CBT's settings) are a workload. For each, it takes the percentiles, IOPS and other numbers of all its
 runs in the order of time, and finds where their level changed: when, between which runs,
 by how much, and what else differs between these runs (versions, labels, configuration).
 The last line says how many runs are left out, and why.
@@ -50,9 +50,11 @@ One or two odd nights are no change; three can be one. The interval has a confid
 year of nights without a change, fewer than one series in a hundred shows one
 (docs/numbers.md).
 
---fail-last N makes the exit code 4 if one of the last N runs of a workload began a
-change for the worse; N is 3 or more, because one or two odd runs are no change. A
-number with fewer than 6 runs is not checked; stderr says how many there are.
+--fail-last N makes the exit code 4 if one of the last N runs of a workload is on a
+level that is worse than the one before, until the level is as before or --where leaves
+out the runs before the change. N is 3 or more, because one or two odd runs are no
+change. A number with fewer than 6 runs is not checked; stderr says how many there
+are. The exit code is 3 if a number is not known in the runs.
 
 --mark stores the changes in all runs of a cluster, for the marks in Kibana's dashboard
 History, and prints none. ingest, push, follow and rm do the same when they change runs.`,
@@ -85,7 +87,7 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "`metrics` to look at: iops, bandwidth, min, mean, max, percentiles")
 	fl.Var((*expr.PercentFlag)(&t.least), "least", "only changes of at least this many `percent`")
 	fl.BoolVar(&t.all, "all", false, "also show numbers that did not change")
-	fl.IntVar(&t.gate.Last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload began a change for the worse")
+	fl.IntVar(&t.gate.Last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload is on a worse level than before")
 	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")
 	addChoice(fl, &t.checks.format, "format", checkUsage+" of --fail-last", checkFormats)
 	return cmd
@@ -117,7 +119,10 @@ func (t *trendCall) find(ctx context.Context) error {
 	if err := t.print(runs); err != nil {
 		return err
 	}
-	isMet := t.gate.Log(t.log)
+	isMet, isUnknown := t.gate.Log(t.log)
+	if isUnknown {
+		t.leftOut = true
+	}
 	t.checks.Cases = t.gate.Cases
 	if err = t.checks.write(t.stdout); err == nil && isMet {
 		err = errMet
@@ -131,6 +136,7 @@ func (t *trendCall) print(runs []*mapping.Run) error {
 	w, format := t.checks.table(t.stdout)
 	to := table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "RUN", "WAS"})
 	numbers, workloads, changes, rows := 0, 0, 0, 0
+	verdicts := map[string]int{}
 	var differs []string // without repetitions
 	for _, of := range workload.Group(facts.Parts(runs...)) {
 		series := of.Series(t.numbers, t.least)
@@ -139,6 +145,9 @@ func (t *trendCall) print(runs []*mapping.Run) error {
 			t.gate.Add(s)
 			changes += len(s.Changes)
 			for _, row := range s.Rows() {
+				if verdict := row.Verdict(); !row.HasChange() && verdict != "no change" {
+					verdicts[strings.Replace(verdict, "too few", "with too few", 1)]++
+				}
 				if !row.HasChange() && !t.all {
 					continue
 				}
@@ -161,6 +170,9 @@ func (t *trendCall) print(runs []*mapping.Run) error {
 	}
 	summary := fmt.Sprintf("%s of %s in %s: %s", unit.Plural(numbers, "number"), unit.Plural(workloads, "workload"),
 		unit.Plural(examined, "run"), unit.Plural(changes, "change"))
+	for _, verdict := range slices.Sorted(maps.Keys(verdicts)) {
+		summary += fmt.Sprintf(", %d %s", verdicts[verdict], verdict)
+	}
 	var reasons []string
 	for _, why := range slices.Sorted(maps.Keys(leftOut)) {
 		reasons = append(reasons, unit.Count(int64(leftOut[why]))+" "+why)

@@ -71,7 +71,8 @@ func TestTrend(t *testing.T) {
 		{[]string{"--format", "json", "--metrics", "p99.9"}, 0, ""},
 		{[]string{"--format", "csv", "--metrics", "mean", "--where", "mode ~ WRITE and start < 2026-02-15"}, 0, ""},
 		{[]string{"--fail-last", "30", "--metrics", "iops"}, exitMet, "error: --fail-last 30: randwrite 4K qd16: IOPS of writes is worse since run"},
-		{[]string{"--fail-last", "29", "--metrics", "iops"}, 0, ""},
+		{[]string{"--fail-last", "3", "--metrics", "iops"}, exitMet, "error: --fail-last 3: randwrite 4K qd16: IOPS of writes is worse since run"},
+		{[]string{"--fail-last", "3", "--metrics", "iops", "--where", "not start < 2026-01-31"}, 0, ""},
 		{[]string{"--least", "25", "--metrics", "iops"}, 0, ""},
 		{[]string{"--where", "bs=8k"}, 0, "no runs match; "},
 		{[]string{"--where", "bz=8k"}, exitUsage, `--where bz=8k: column 1: no field is called "bz": did you mean bs, bw?`},
@@ -102,9 +103,9 @@ func TestTrendLeavesOut(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), path)
 	check(t, err)
 	for id, change := range map[string]func(*mapping.Run){
-		"00000001": func(run *mapping.Run) { run.Run.Complete = false },
+		"00000001": func(run *mapping.Run) { run.Run.Partial = true },
 		"00000002": func(run *mapping.Run) { run.All, run.Write = nil, nil },
-		"00001ef0": func(run *mapping.Run) { run.Run.Complete = false },
+		"00001ef0": func(run *mapping.Run) { run.Run.Complete = false }, // of its totals nothing is missing,
 	} {
 		run, err := store.Run(t.Context(), id)
 		check(t, err)
@@ -115,7 +116,7 @@ func TestTrendLeavesOut(t *testing.T) {
 	check(t, store.Close())
 	var out, errs strings.Builder
 	code := run(t.Context(), []string{"trend", "--history", path, "--metrics", "p99"}, strings.NewReader(""), &out, &errs)
-	if want := "2 numbers of 2 workloads in 3 runs: 0 changes; left out: 2 incomplete, 1 without requests\n"; code != 0 || out.String() != want {
+	if want := "2 numbers of 2 workloads in 4 runs: 0 changes, 2 with too few runs; left out: 1 without requests, 1 without some of their files\n"; code != 0 || out.String() != want {
 		t.Errorf("exit code %d: %s%s, want %s", code, &out, &errs, want)
 	}
 }

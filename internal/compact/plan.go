@@ -65,8 +65,8 @@ func unfit(r *mapping.Run, ms int64) string {
 	switch {
 	case r.Run.Live():
 		return "it is not over: its files are still followed"
-	case !r.Run.Complete:
-		return "it is incomplete: files may follow"
+	case r.Run.Partial:
+		return "some of its files are missing, and may follow"
 	case r.Documents == mapping.Documents{}:
 		return "it has no windows"
 	case r.IntervalMS <= 0:

@@ -26,11 +26,11 @@ func aRun(id string, change func(*mapping.Run)) *mapping.Run {
 func TestPlan(t *testing.T) {
 	none := func(*mapping.Run) {}
 	for reason, change := range map[string]func(*mapping.Run){
-		"":                  none,
-		"still followed":    func(r *mapping.Run) { r.Run.Ingest, r.Run.Complete = mapping.LiveIngest(start), false },
-		"incomplete":        func(r *mapping.Run) { r.Run.Complete = false },
-		"no windows":        func(r *mapping.Run) { r.Documents = mapping.Documents{} },
-		"not of one length": func(r *mapping.Run) { r.IntervalMS = 0 },
+		"":                              none,
+		"still followed":                func(r *mapping.Run) { r.Run.Ingest, r.Run.Complete = mapping.LiveIngest(start), false },
+		"some of its files are missing": func(r *mapping.Run) { r.Run.Partial = true },
+		"no windows":                    func(r *mapping.Run) { r.Documents = mapping.Documents{} },
+		"not of one length":             func(r *mapping.Run) { r.IntervalMS = 0 },
 		"windows of 7s do not fit into longer ones of 1m": func(r *mapping.Run) { r.IntervalMS = 7000 },
 	} {
 		p := NewPlan([]*mapping.Run{aRun("aa", change)}, time.Minute)

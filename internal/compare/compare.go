@@ -158,8 +158,7 @@ func reported(m facts.Metric, side []*series, value float64) (_ float64, byFio b
 		case !all.latency.IsEmpty():
 			v = m.Of(all.latency).Value
 		case m == facts.Mean:
-			v, _ = m.OfTotals(s.totals)
-			v *= 1000
+			v = m.OfTotals(s.totals).Value * 1000
 		case s.totals.Fio != nil:
 			for _, p := range s.totals.Fio.Percentiles {
 				if math.Abs(p.Rank-m.Quantile*100) < 1e-9 {

@@ -62,7 +62,8 @@ func (m *gauges) add(title string, run *mapping.Run) {
 	for _, d := range run.ByDirection() {
 		for _, n := range facts.OfTotals {
 			family, labels := 0, append(slices.Clip(ofRun), "direction", d.Direction)
-			value, isBound := n.OfTotals(d.Totals)
+			of := n.OfTotals(d.Totals)
+			value := of.Low
 			switch n {
 			case facts.IOPS:
 				family = 2
@@ -81,7 +82,7 @@ func (m *gauges) add(title string, run *mapping.Run) {
 				}
 				value, labels = value/1e6, append(labels, "quantile", decimal(quantile))
 			}
-			if isBound {
+			if of.IsBound() {
 				labels = append(labels, "bound", "lower")
 			}
 			m.put(family, value, labels)

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -34,8 +35,8 @@ func TimeColumns[R any](of func(R) *mapping.RunInfo, start, end func(R) time.Tim
 	}
 }
 
-// LatencyColumns returns the columns of all latencies. For programs they also say which are lower bounds, and
-// whether fio computed them.
+// LatencyColumns returns the columns of all latencies. For programs they also say which are lower bounds, whether fio computed any,
+// and between which bounds percentiles lie.
 func LatencyColumns[R any](of func(R) *Latencies) (list []table.Column[R]) {
 	for _, name := range LatencyNames {
 		heading := strings.ReplaceAll(name, "_", ".") // p99.9, Mean
@@ -48,11 +49,11 @@ func LatencyColumns[R any](of func(R) *Latencies) (list []table.Column[R]) {
 			Text:  func(r R) string { return of(r).Text(name) },
 		})
 	}
-	return append(list,
+	list = append(list,
 		table.Column[R]{Name: "open", Sparse: true, Value: func(r R) any {
 			var bounds []string // the columns that are lower bounds
 			for _, name := range LatencyNames {
-				if _, isBound := of(r).ValueOrMore(name); isBound {
+				if of(r).IsOpen(name) {
 					bounds = append(bounds, name+"_us")
 				}
 			}
@@ -64,6 +65,18 @@ func LatencyColumns[R any](of func(R) *Latencies) (list []table.Column[R]) {
 			}
 			return nil
 		}})
+	for i, p := range mapping.Percentiles {
+		bound := func(name string, end func(mapping.Between) float64) table.Column[R] {
+			return table.Column[R]{Name: p.Field + name, Unit: "us", Sparse: true, Value: func(r R) any {
+				if between, ok := of(r).Bounds.Of(i); ok && !math.IsInf(end(between), 1) {
+					return end(between)
+				}
+				return nil
+			}}
+		}
+		list = append(list, bound("_low", func(b mapping.Between) float64 { return b.Low }), bound("_high", mapping.Between.Highest))
+	}
+	return list
 }
 
 // Line is a row in a list of runs: one direction of a run, or of a section of it.

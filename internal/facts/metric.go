@@ -2,6 +2,7 @@ package facts
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -143,8 +144,9 @@ func (m Metric) Of(h *hist.Histogram) hist.Answer {
 	return h.Percentile(m.Quantile)
 }
 
-// OfTotals returns the value for totals in the unit of documents, and whether it is a lower bound. It is NaN if it is not known.
-func (m Metric) OfTotals(t *mapping.Totals) (value float64, isBound bool) {
+// OfTotals returns the number for totals, in the unit of documents.
+func (m Metric) OfTotals(t *mapping.Totals) Number {
+	value := 0.0
 	switch m {
 	case Requests:
 		value = float64(t.Requests)
@@ -156,12 +158,50 @@ func (m Metric) OfTotals(t *mapping.Totals) (value float64, isBound bool) {
 		value = t.Bandwidth
 	default:
 		l := LatenciesOfTotals(t)
-		return l.ValueOrMore(m.Name)
+		return l.Number(m.Name)
 	}
 	if value == 0 { // documents leave it out: a direction has requests
 		value = math.NaN()
 	}
-	return value, false
+	return Known(value)
+}
+
+// InTotals returns the value for totals and the histogram of their bins, which may be nil, with its bounds: latencies in
+// nanoseconds, shares from 0 to 1. Value is NaN if only bounds are known, because requests are in no bin; so are the bounds if
+// nothing is known. The metric must be computed from latencies.
+func (m Metric) InTotals(t *mapping.Totals, h *hist.Histogram) hist.Answer {
+	nan, unbinned := math.NaN(), float64(t.Unbinned)
+	hasBins := h != nil && !h.IsEmpty()
+	if slices.Contains(LatencyNames, m.Name) {
+		n := m.OfTotals(t)
+		a := hist.Answer{Value: n.Value * 1000, Low: n.Low * 1000, High: n.High * 1000}
+		switch {
+		case n.ByFio && m.Quantile > 0: // the middle of a bin
+			half := hist.Fio3(0).RelativeError()
+			a.Low, a.High = a.Value*(1-half), a.Value*(1+half)
+		case hasBins && unbinned == 0 && !(t.Latency.Exact && m.Quantile == 0):
+			of := m.Of(h)
+			a.Low, a.High, a.Open = of.Low, of.High, of.Open
+			if !n.IsKnown() {
+				a.Value = of.Value
+			}
+		}
+		return a
+	}
+	switch {
+	case !hasBins:
+		return hist.Answer{Value: nan, Low: nan, High: nan}
+	case unbinned == 0:
+		return m.Of(h)
+	case m.Kind == expr.Percent:
+		a, n := m.Of(h), h.Total()
+		return hist.Answer{Value: nan, Low: a.Low * n / (n + unbinned), High: (a.High*n + unbinned) / (n + unbinned)}
+	}
+	fastest, slowest := 0.0, math.Inf(1)
+	if t.Latency.Exact {
+		fastest, slowest = t.Latency.Min*1000, t.Latency.Max*1000
+	}
+	return h.PercentileAmong(m.Quantile, unbinned, fastest, slowest)
 }
 
 // UnitOf returns the name of the unit of a kind of metric in CSV and JSON.

@@ -21,25 +21,74 @@ var LatencyNames = func() (list []string) {
 	return list
 }()
 
-// Latencies are the latencies of a window, or of a direction of a run, in microseconds.
-type Latencies struct {
-	values [len(mapping.Percentiles) + 3]float64 // in the order of LatencyNames; NaN if not known
-
-	steps [len(mapping.Percentiles) + 3]float64 // to which fio rounded the values; 0: none
-	open  float64                               // values from here on are lower bounds, because fio's last bin has no upper end
-	ByFio bool                                  // fio computed the values, because its report has no bins
+// Number is a number with what is known of it. It lies between Low and High. If it is known, all three are equal. Otherwise Value is
+// NaN, High is +Inf if there is no upper bound, and both bounds are NaN if nothing is known.
+type Number struct {
+	Value, Low, High float64
+	ByFio            bool // fio computed it; it cannot be merged with others
+	IsOpen           bool // Low is where fio's last bin begins, or follows from that
 }
 
-// NewLatencies returns latencies made from a function, which returns the value of a field in microseconds and
-// whether it is known.
-func NewLatencies(figure func(name string) (us float64, ok bool)) Latencies {
+// Known returns a number that is known, or, of NaN, one of which nothing is known.
+func Known(x float64) Number { return Number{Value: x, Low: x, High: x} }
+
+// Bounded returns a number between two others.
+func Bounded(low, high float64) Number {
+	if low == high {
+		return Known(low)
+	}
+	return Number{Value: math.NaN(), Low: low, High: high}
+}
+
+// IsKnown reports whether the number is known.
+func (n Number) IsKnown() bool { return !math.IsNaN(n.Value) }
+
+// IsBound reports whether only bounds of the number are known.
+func (n Number) IsBound() bool { return !n.IsKnown() && !math.IsNaN(n.Low) }
+
+// near is how far the bounds of a number may be apart, as a ratio, so that their middle says enough.
+const near = 1.2
+
+// Text returns a number of a kind, in the unit of documents, for people: "1.20ms", "1.20ms*" if fio computed it, "~1.20ms" if its
+// bounds are close together, "≥1.20ms" if not, and "-" if nothing is known.
+func (n Number) Text(k expr.Kind) string {
+	return n.TextBy(func(x float64) string { return KindText(k, x, false) })
+}
+
+// TextBy is like [Number.Text], with a function for the text of a value.
+func (n Number) TextBy(of func(float64) string) string {
+	switch {
+	case n.IsKnown() && n.ByFio:
+		return of(n.Value) + "*"
+	case !n.IsBound():
+		return of(n.Value)
+	case n.Low > 0 && n.High <= near*n.Low:
+		return "~" + of(math.Sqrt(n.Low*n.High))
+	case n.Low == 0 && !math.IsInf(n.High, 1):
+		return "≤" + of(n.High)
+	}
+	return unit.OrMore(of(n.Low), true)
+}
+
+// Latencies are the latencies of a window, or of a direction of a run, in microseconds.
+type Latencies struct {
+	numbers [len(mapping.Percentiles) + 3]Number // in the order of LatencyNames
+
+	steps  [len(mapping.Percentiles) + 3]float64 // to which fio rounded the values; 0: none
+	open   float64                               // values from here on are lower bounds, because fio's last bin has no upper end
+	Bounds *mapping.Bounds                       // of percentiles, or nil
+	ByFio  bool                                  // fio computed a value, because requests are in no bin
+}
+
+// newLatencies returns latencies made from a function, which returns the value of a field in microseconds and whether it is known.
+func newLatencies(figure func(name string) (us float64, ok bool)) Latencies {
 	a := Latencies{open: math.Inf(1)}
 	for i, name := range LatencyNames {
 		us, ok := figure(name)
 		if !ok {
 			us = math.NaN()
 		}
-		a.values[i] = us
+		a.numbers[i] = Known(us)
 	}
 	return a
 }
@@ -47,23 +96,56 @@ func NewLatencies(figure func(name string) (us float64, ok bool)) Latencies {
 // LatenciesOf returns the latencies in a document. A document of averages has only the mean.
 func LatenciesOf(l *mapping.Latency) Latencies {
 	if !l.HasPercentiles() {
-		return NewLatencies(func(name string) (float64, bool) { return l.Mean, name == "mean" && l.Mean > 0 })
+		return newLatencies(func(name string) (float64, bool) { return l.Mean, name == "mean" && l.Mean > 0 })
 	}
-	a := NewLatencies(l.Figure)
+	a := newLatencies(l.Figure)
 	a.open = l.OpenFrom()
+	slowest := math.Inf(1)
+	if l.Exact {
+		slowest = l.Max
+	}
+	for i, name := range LatencyNames {
+		switch n := &a.numbers[i]; {
+		case name == "mean" && l.IsOpen(l.Max):
+			*n = Number{Value: math.NaN(), Low: n.Value, High: math.Inf(1), IsOpen: true}
+		case name != "mean" && l.IsOpen(n.Value):
+			*n = Number{Value: math.NaN(), Low: a.open, High: slowest, IsOpen: true}
+		}
+	}
 	return a
 }
 
-// LatenciesOfTotals is like [LatenciesOf], for totals. Without a histogram they may have what fio computed for a
-// single job.
+// LatenciesOfTotals is like [LatenciesOf], for totals. If requests are in no bin, percentiles are what fio computed for a single
+// job, or bounds.
 func LatenciesOfTotals(t *mapping.Totals) Latencies {
-	if t.Latency.HasPercentiles() || t.Fio == nil {
+	if !t.Latency.HasPercentiles() && t.Fio == nil {
 		return LatenciesOf(&t.Latency)
 	}
-	a := NewLatencies(t.Fio.Figure)
-	a.ByFio = true
+	a := newLatencies(func(string) (float64, bool) { return 0, false })
+	if t.Latency.HasPercentiles() {
+		if a = LatenciesOf(&t.Latency); t.Unbinned == 0 {
+			return a
+		}
+		if a.Bounds = t.Bounds; !t.Latency.Exact { // fio has no figures of all requests
+			a.numbers[0] = Bounded(0, t.Latency.Min)
+			a.numbers[1] = Known(math.NaN())
+			a.numbers[len(a.numbers)-1] = Bounded(t.Latency.Max, math.Inf(1))
+		}
+		for i := range mapping.Percentiles {
+			if b, ok := t.Bounds.Of(i); ok {
+				a.numbers[i+2] = Bounded(b.Low, b.Highest())
+			}
+		}
+	}
 	for i, name := range LatencyNames {
-		a.steps[i] = t.Fio.StepOf(name)
+		if t.Fio == nil {
+			break
+		}
+		if us, ok := t.Fio.Figure(name); ok { // percentiles are middles of bins, of which one may be beyond the slowest request
+			us = min(us, t.Fio.Max)
+			a.numbers[i], a.steps[i], a.ByFio = Known(us), t.Fio.StepOf(name), true
+			a.numbers[i].ByFio = true
+		}
 	}
 	return a
 }
@@ -73,49 +155,67 @@ func LatenciesOfTotals(t *mapping.Totals) Latencies {
 func (a *Latencies) UseFioMethod(h *hist.Histogram) {
 	set := func(i int, rank float64) {
 		ns, _ := h.FioPercentile(rank) // 0 if there are no requests
-		a.values[i] = float64(ns) / 1000
+		if a.numbers[i] = Known(float64(ns) / 1000); float64(ns)/1000 >= a.open {
+			a.numbers[i] = Number{Value: math.NaN(), Low: a.open, High: math.Inf(1), IsOpen: true}
+		}
 	}
 	for i := range mapping.Percentiles {
 		set(i+2, mapping.Percentiles[i].Rank)
 	}
-	set(len(a.values)-1, 100)
+	set(len(a.numbers)-1, 100)
 }
 
-// Value returns a latency in microseconds by its field in documents, or NaN if it is not known. There must be such a
-// field.
-func (a *Latencies) Value(name string) float64 { return a.values[slices.Index(LatencyNames, name)] }
+// index returns the place of a field in LatencyNames. There must be such a field.
+func index(name string) int { return slices.Index(LatencyNames, name) }
 
-// ValueOrMore is like Value. If the latency is only a lower bound, it is the beginning of fio's last bin. The mean is a
-// lower bound if the maximum is.
-func (a *Latencies) ValueOrMore(name string) (us float64, isBound bool) {
-	us = a.Value(name)
-	if name == "mean" {
-		return us, a.Value("max") >= a.open
+// Number returns a latency by its field in documents, in microseconds.
+func (a *Latencies) Number(name string) Number { return a.numbers[index(name)] }
+
+// Value returns a latency in microseconds by its field in documents, or NaN if it is not known. In fio's last bin it is the begin
+// of the bin, and a mean with such requests that of the least that they can have taken.
+func (a *Latencies) Value(name string) float64 {
+	n := a.numbers[index(name)]
+	if a.IsOpen(name) {
+		return n.Low
 	}
-	if us >= a.open {
-		return a.open, true
-	}
-	return us, false
+	return n.Value
 }
 
-// Text returns a latency for people, by its field in documents. "≥17.0s" is a lower bound; "1.20ms*" was computed by
-// fio, and "<1µs*" rounded to microseconds.
+// IsOpen reports whether a latency is a lower bound because requests are in fio's last bin.
+func (a *Latencies) IsOpen(name string) bool {
+	return a.numbers[index(name)].IsOpen
+}
+
+// Text returns a latency for people, by its field in documents, as [Number.Text] does. "<1µs*" was rounded to microseconds by fio.
 func (a *Latencies) Text(name string) string {
-	us, isBound := a.ValueOrMore(name)
-	text := unit.OrMore(unit.LatencyIn(us, a.steps[slices.Index(LatencyNames, name)]), isBound)
-	if a.ByFio && !math.IsNaN(us) {
-		text += "*"
-	}
-	return text
+	i := index(name)
+	return a.numbers[i].TextBy(func(us float64) string { return unit.LatencyIn(us, a.steps[i]) })
+}
+
+// HasBounds reports whether percentiles are only bounds because requests are in no bin.
+func (a *Latencies) HasBounds() bool {
+	return slices.ContainsFunc(a.numbers[:], func(n Number) bool { return n.IsBound() && !n.IsOpen })
 }
 
 // FioNote explains the mark of latencies that fio computed.
 const FioNote = "* computed by fio: its report has no bins (use json+), so it cannot be merged"
 
-// Notes returns the notes below a table. byFio reports whether the table has latencies computed by fio.
-func Notes(byFio bool) []string {
-	if byFio {
-		return []string{FioNote}
+// BoundsNote explains the marks of latencies between bounds.
+const BoundsNote = "≥, ~ between bounds: some requests are in no row of a log and in no bin of a report (use json+)"
+
+// Marks are the marks of latencies in a table.
+type Marks struct{ fio, bounds bool }
+
+// Add adds the marks of a row.
+func (m *Marks) Add(a *Latencies) { m.fio, m.bounds = m.fio || a.ByFio, m.bounds || a.HasBounds() }
+
+// Notes returns the notes below the table.
+func (m *Marks) Notes() (notes []string) {
+	if m.fio {
+		notes = append(notes, FioNote)
 	}
-	return nil
+	if m.bounds {
+		notes = append(notes, BoundsNote)
+	}
+	return notes
 }

@@ -54,7 +54,7 @@ func (m *Matrix) Curve(metric facts.Metric) (*Curve, error) {
 		if len(m.By) > 1 {
 			d.name, row = cell.Values[1].Text, d.name
 		}
-		if !(d.latency.N > 0 && d.iops.N > 0) {
+		if !(d.latency.N() > 0 && d.iops.N() > 0) {
 			continue
 		}
 		if len(c.lines) == 0 || row != last {
@@ -62,8 +62,8 @@ func (m *Matrix) Curve(metric facts.Metric) (*Curve, error) {
 		}
 		of := &c.lines[len(c.lines)-1]
 		of.dots = append(of.dots, d)
-		c.low = point{min(c.low.latency, d.latency.Low), min(c.low.iops, d.iops.N)}
-		c.high = point{max(c.high.latency, d.latency.High), max(c.high.iops, d.iops.N)}
+		c.low = point{min(c.low.latency, d.latency.Low), min(c.low.iops, d.iops.N())}
+		c.high = point{max(c.high.latency, d.latency.High), max(c.high.iops, d.iops.N())}
 	}
 	if len(c.lines) == 0 {
 		return nil, fmt.Errorf("no cell has both %s and IOPS", metric.Text())
@@ -83,7 +83,7 @@ func (c *Curve) lineName(l line) string {
 func (c *Curve) about(d dot) string {
 	text := fmt.Sprintf("%s: %s IOPS, %s %s", d.cell.Name(), d.iops.ValueText(), c.Metric.Text(), d.latency.ValueText())
 	if d.latency.Runs > 1 {
-		text += fmt.Sprintf(" (%d runs, %s to %s)", d.latency.Runs, facts.KindText(c.Metric.Kind, d.latency.Low, false), facts.KindText(c.Metric.Kind, d.latency.High, d.latency.IsBound))
+		text += fmt.Sprintf(" (%d runs, %s to %s)", d.latency.Runs, facts.KindText(c.Metric.Kind, d.latency.Low, false), facts.KindText(c.Metric.Kind, d.latency.High, !d.latency.Median.IsKnown()))
 	}
 	return text
 }
@@ -118,7 +118,7 @@ func (c *Curve) draw(pic *chart.Canvas, top float64) (bottom float64) {
 		var ranges strings.Builder
 		var points []chart.Point
 		for _, d := range l.dots {
-			p := chart.Point{X: rates.X(d.iops.N), Y: latencies.Y(d.latency.N), Title: c.about(d), Label: d.name}
+			p := chart.Point{X: rates.X(d.iops.N()), Y: latencies.Y(d.latency.N()), Title: c.about(d), Label: d.name}
 			if points = append(points, p); d.latency.Runs > 1 {
 				ranges.WriteString("M" + chart.Number(p.X) + " " + chart.Number(latencies.Y(d.latency.Low)) + "V" + chart.Number(latencies.Y(d.latency.High)))
 			}
@@ -148,7 +148,7 @@ func (c *Curve) Text(columns, lines int) (text, legend string) {
 		cells[y] = []rune(strings.Repeat(" ", wide+right))
 	}
 	at := func(d dot) (x, y int) {
-		return int(math.Round(rates.At(d.iops.N) * float64(wide-1))), int(math.Round(latencies.Y(d.latency.N) / pixels))
+		return int(math.Round(rates.At(d.iops.N()) * float64(wide-1))), int(math.Round(latencies.Y(d.latency.N()) / pixels))
 	}
 	for _, l := range c.lines { // the lines first, because letters and labels are over them
 		for k := range l.dots[1:] {

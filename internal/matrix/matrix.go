@@ -311,54 +311,54 @@ func named(by []Setting, values []Value) string {
 // Number is a number of the runs of a cell: their median, and the lowest and the highest.
 type Number struct {
 	facts.Metric
-	trend.Value         // N is NaN if no run has the number, or the runs are mixed
-	Runs        int     // those that have the number
-	Low, High   float64 // of these runs
-	ByFio       bool    // a run has a latency that fio computed
+	Median    facts.Number // unknown if no run has the number, or the runs are mixed
+	Runs      int          // those that have the number
+	Low, High float64      // of these runs
 }
+
+// N returns the median, or the middle of its bounds, or NaN.
+func (n Number) N() float64 { return trend.Value{Low: n.Median.Low, High: n.Median.High}.Middle() }
 
 // Number returns a number of the cell.
 func (c *Cell) Number(metric facts.Metric) Number {
-	n := Number{Metric: metric, Value: trend.Value{N: math.NaN()}, Low: math.NaN(), High: math.NaN()}
+	n := Number{Metric: metric, Median: facts.Known(math.NaN()), Low: math.NaN(), High: math.NaN()}
 	if len(c.Mixed) > 0 {
 		return n
 	}
 	var all []trend.Value
+	byFio := false
 	for _, run := range c.Runs {
 		t := totalsOf(run, c.of.Direction)
-		v, isBound := metric.OfTotals(t)
-		if math.IsNaN(v) {
+		of := metric.OfTotals(t)
+		if math.IsNaN(of.Low) {
 			continue
 		}
-		if all = append(all, trend.Value{N: v, IsBound: isBound}); len(all) == 1 {
-			n.Low, n.High = v, v
+		if all = append(all, trend.Value{Low: of.Low, High: of.High}); len(all) == 1 {
+			n.Low, n.High = of.Low, of.Low
 		}
-		l := facts.LatenciesOfTotals(t)
-		n.ByFio = n.ByFio || l.ByFio && metric.Kind == expr.Latency
-		n.Low, n.High = min(n.Low, v), max(n.High, v)
+		byFio = byFio || of.ByFio
+		n.Low, n.High = min(n.Low, of.Low), max(n.High, of.Low)
+		if !math.IsInf(of.High, 1) {
+			n.High = max(n.High, of.High)
+		}
 	}
 	if n.Runs = len(all); n.Runs > 0 {
-		n.Value = trend.Median(all)
+		median := trend.Median(all)
+		n.Median = facts.Bounded(median.Low, median.High)
+		n.Median.ByFio = byFio
 	}
 	return n
 }
 
 // ValueText returns the median for people.
 func (n Number) ValueText() string {
-	if math.IsNaN(n.N) {
-		return "-"
-	}
-	text := facts.KindText(n.Kind, n.N, n.IsBound)
-	if n.ByFio {
-		text += "*"
-	}
-	return text
+	return n.Median.Text(n.Kind)
 }
 
 // Spread returns how far the farthest run is from the median, as a share of it. It is 0 for one run.
 func (n Number) Spread() float64 {
-	if n.Runs < 2 || !(n.N > 0) {
+	if n.Runs < 2 || !(n.N() > 0) {
 		return 0
 	}
-	return max(n.High-n.N, n.N-n.Low) / n.N
+	return max(n.High-n.N(), n.N()-n.Low) / n.N()
 }

@@ -147,7 +147,7 @@ func TestMedian(t *testing.T) {
 	for range len(runs) {
 		runs = append(runs[1:], runs[0])
 		n := New(by, "read", runs)[0].Cells()[0].Number(facts.IOPS)
-		if n.N != 210 || n.Low != 100 || n.High != 400 || n.Runs != 4 || n.Spread() != 190.0/210 {
+		if n.N() != 210 || n.Low != 100 || n.High != 400 || n.Runs != 4 || n.Spread() != 190.0/210 {
 			t.Errorf("%+v, spread %v", n, n.Spread())
 		}
 	}

@@ -51,7 +51,7 @@ func (m *Matrix) ends(metric facts.Metric) (low, high float64) {
 	low = math.Inf(1)
 	for _, one := range *m.all {
 		for _, c := range one.Cells() {
-			if n := c.Number(metric).N; n > 0 {
+			if n := c.Number(metric).N(); n > 0 {
 				low, high = min(low, n), max(high, n)
 			}
 		}
@@ -99,8 +99,8 @@ func (m *Matrix) Heat(metric facts.Metric) (*Picture, error) {
 					continue
 				}
 				n, y, style := c.Number(metric), top+high*float64(k), ` fill="none"`
-				if n.N > 0 {
-					style = fmt.Sprintf(` class="level%d"`, level(n.N, lowest, highest, levels))
+				if n.N() > 0 {
+					style = fmt.Sprintf(` class="level%d"`, level(n.N(), lowest, highest, levels))
 				}
 				pic.Printf(`<rect%s x="%s" y="%s" width="%s" height="%d"><title>%s</title></rect>`+"\n", style, chart.Number(x), chart.Number(y),
 					chart.Number(wide-1), high-1, chart.Escape(c.Name()+": "+metric.Text()+" "+text(c)))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/table"
@@ -81,7 +82,7 @@ func (m *Matrix) Write(w io.Writer, format string, isShaded bool, metrics ...fac
 			}
 			plain := text
 			text = func(c *Cell) string {
-				if n := c.Number(metric).N; n > 0 {
+				if n := c.Number(metric).N(); n > 0 {
 					return shade(n) + " " + plain(c)
 				}
 				return plain(c)
@@ -172,14 +173,19 @@ func (m *Matrix) Notes(metric facts.Metric) (notes []string) {
 // doubts says what cells lack, and in which other settings runs differ.
 func (m *Matrix) doubts(metric facts.Metric) (notes []string) {
 	var apart []string
-	byFio := false
+	var marks facts.Marks
 	for _, c := range m.Cells() {
 		for _, text := range c.Mixed {
 			if name, _, _ := strings.Cut(text, " "); !slices.Contains(apart, name) {
 				apart = append(apart, name)
 			}
 		}
-		byFio = byFio || c.Number(metric).ByFio
+		for _, run := range c.Runs {
+			if of := totalsOf(run, m.Direction); of != nil && metric.Kind == expr.Latency {
+				l := facts.LatenciesOfTotals(of)
+				marks.Add(&l)
+			}
+		}
 	}
 	if len(apart) > 0 {
 		notes = append(notes, "mixed: runs of one cell also differ in "+strings.Join(apart, ", ")+", so it has no number: choose with conditions, or add it to --by.")
@@ -187,7 +193,7 @@ func (m *Matrix) doubts(metric facts.Metric) (notes []string) {
 	if len(m.Also) > 0 {
 		notes = append(notes, "Among these runs also differ: "+strings.Join(m.Also, "; ")+".")
 	}
-	return append(notes, facts.Notes(byFio)...)
+	return append(notes, marks.Notes()...)
 }
 
 // Row is a cell and a number of it, for programs.
@@ -209,13 +215,13 @@ func Columns(by []Setting) []table.Column[Row] {
 	return append(settingColumns(by, func(r Row) *Cell { return r.Cell }), []table.Column[Row]{
 		{Name: "direction", Value: func(r Row) any { return r.Cell.of.Direction }},
 		{Name: "metric", Value: func(r Row) any { return r.Number.Metric.Column() }},
-		{Name: "value", Value: func(r Row) any { return r.Number.N }},
+		{Name: "value", Value: func(r Row) any { return r.Number.N() }},
 		{Name: "low", Value: func(r Row) any { return r.Number.Low }},
 		{Name: "high", Value: func(r Row) any { return r.Number.High }},
 		{Name: "runs", Value: func(r Row) any { return len(r.Cell.Runs) }},
-		{Name: "open", Sparse: true, Value: func(r Row) any { return r.Number.IsBound }}, // the value is a lower bound
+		{Name: "open", Sparse: true, Value: func(r Row) any { return r.Number.Median.IsBound() }}, // the value is a lower bound
 		{Name: "source", Sparse: true, Value: func(r Row) any {
-			if r.Number.ByFio {
+			if r.Number.Median.ByFio {
 				return "fio"
 			}
 			return nil

@@ -99,12 +99,12 @@ func nearest(run *mapping.Run, list []*mapping.Run) string {
 // Usable returns the runs that can be compared. The notes say how many cannot, and why.
 func Usable(runs []*mapping.Run) (list []*mapping.Run, notes []string) {
 	for _, run := range runs {
-		if run.Run.Complete {
+		if !run.Run.Partial && !run.Run.Live() {
 			list = append(list, run)
 		}
 	}
-	if incomplete := len(runs) - len(list); incomplete > 0 {
-		notes = append(notes, unit.Plural(incomplete, "run")+" left out: not complete")
+	if left := len(runs) - len(list); left > 0 {
+		notes = append(notes, unit.Plural(left, "run")+" left out: live, or without some of their files")
 	}
 	return list, notes
 }

@@ -390,7 +390,7 @@ func TestBaseline(t *testing.T) {
 	for _, run := range all {
 		byID[run.Run.ID] = run
 	}
-	byID["a3"].Run.Complete = false
+	byID["a3"].Run.Complete, byID["a3"].Run.Partial = false, true
 	byID["a5"].Documents = mapping.Documents{}
 	for _, c := range []struct {
 		text, of string
@@ -398,8 +398,8 @@ func TestBaseline(t *testing.T) {
 	}{
 		{"last:1", "a1", "a2"},
 		{"last:1", "b2 b3", "b4"},
-		{"last:2", "a1", "a2 a4; 1 run left out: not complete"},
-		{"last:3", "a1", "a2 a4 a6; 1 run left out: not complete; 1 run left out: no percentiles over time"},
+		{"last:2", "a1", "a2 a4; 1 run left out: live, or without some of their files"},
+		{"last:3", "a1", "a2 a4 a6; 1 run left out: live, or without some of their files; 1 run left out: no percentiles over time"},
 		{"last:9", "b4", "b5 b6; last:9: only 2 runs of the settings of night:run qd2 before it"},
 		{"last:1", "b6", "error last:1: no run before night:run qd2 has its settings; the nearest, night:run qd1, has iodepth 1, not 2"},
 		{"start <= 2026-01-27 and iodepth = 1", "b1", "error start <= 2026-01-27 and iodepth = 1: no run has the same settings as night:run qd2; the nearest, night:run qd1, has iodepth 1, not 2"},

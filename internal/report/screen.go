@@ -132,12 +132,13 @@ func (s *Screen) text(r *run, notes []string) []byte {
 	}
 	out.WriteByte('\n')
 	numbers := table.NewNarrow(out, table.Text, screenNumbers(), nil, []string{"BANDWIDTH", "P95"})
-	byFio, isFew := false, false
+	marks, isFew := facts.Marks{}, false
 	for _, t := range r.Totals {
 		numbers.Write(t) // a sheet takes all that is written
-		byFio, isFew = byFio || t.Latencies.ByFio, isFew || t.isFew(highest)
+		marks.Add(&t.Latencies)
+		isFew = isFew || t.isFew(highest)
 	}
-	under := facts.Notes(byFio)
+	under := marks.Notes()
 	if isFew {
 		under = append(under, "† too few requests to predict another run")
 	}

@@ -133,12 +133,12 @@ func Stages(screens []*Screen) []byte {
 	setStages(stages)
 	out := &sheet{columns: screens[0].how.Columns}
 	out.lines(facts.ExecutionTitle(stages[0].Doc))
-	to, byFio := table.NewNarrow(out, table.Text, rowColumns(true), []string{"SETTINGS", "NAME"}, []string{"MAX", "BANDWIDTH", "P50", "REQUESTS", "P99.9"}), false
+	to, marks := table.NewNarrow(out, table.Text, rowColumns(true), []string{"SETTINGS", "NAME"}, []string{"MAX", "BANDWIDTH", "P50", "REQUESTS", "P99.9"}), facts.Marks{}
 	for _, r := range rowsOf(stages) {
 		to.Write(r) // a sheet takes all that is written
-		byFio = byFio || r.Latencies.ByFio
+		marks.Add(&r.Latencies)
 	}
-	to.End(facts.Notes(byFio)...)
+	to.End(marks.Notes()...)
 	return out.Bytes()
 }
 

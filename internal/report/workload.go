@@ -28,9 +28,9 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) (f Figu
 	var span window.Span
 	for _, s := range series {
 		for i, run := range s.Runs {
-			low, high = min(low, s.Values[i].N), max(high, s.Values[i].N)
-			if s.Values[i].IsBound {
-				open = min(open, s.Values[i].N)
+			low, high = min(low, s.Values[i].Middle()), max(high, s.Values[i].Middle())
+			if math.IsInf(s.Values[i].High, 1) {
+				open = min(open, s.Values[i].Low)
 			}
 			span.Join(window.Span{Start: run.Run.Start, End: run.Run.Start})
 		}
@@ -56,7 +56,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) (f Figu
 		var points []chart.Point
 		for i, run := range s.Runs {
 			points = append(points, chart.Point{
-				X: times.X(run.Run.Start), Y: axis.Y(s.Values[i].N), Link: link(run),
+				X: times.X(run.Run.Start), Y: axis.Y(s.Values[i].Middle()), Link: link(run),
 				Title: fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text(), s.TextOf(s.Values[i])),
 			})
 		}

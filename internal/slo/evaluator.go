@@ -10,6 +10,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -29,22 +30,16 @@ type sample struct {
 type total struct {
 	completed int64
 	iops      float64
-	latency   *hist.Histogram // nil if it is not known
-	reported  *mapping.Totals // then it may have what fio computed; else nil
+	latency   *hist.Histogram // of the requests that are in bins; nil if there are none
+	totals    *mapping.Totals // of the run document; nil if these are the sums of windows
 }
 
-// fio returns a latency of all requests that fio computed. Percentiles are middles of its bins.
-func (t *total) fio(m facts.Metric) (a hist.Answer, ok bool) {
-	if t.reported == nil || m.Kind != expr.Latency || !slices.Contains(facts.LatencyNames, m.Name) {
-		return a, false
+// of returns the value of a rule about latency. Bounds are NaN if it is not known.
+func (t *total) of(m facts.Metric) hist.Answer {
+	if t.totals == nil {
+		return m.Of(t.latency)
 	}
-	us, _ := m.OfTotals(t.reported)
-	a = hist.Answer{Value: us * 1000, Low: us * 1000, High: us * 1000}
-	if m.Quantile > 0 {
-		half := hist.Fio3(0).RelativeError()
-		a.Low, a.High = a.Value*(1-half), a.Value*(1+half)
-	}
-	return a, !math.IsNaN(us)
+	return m.InTotals(t.totals, t.latency)
 }
 
 // Breach is a rule that is broken in a window.
@@ -199,27 +194,35 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		all = &total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency, nil}
 	}
 	v.Requests = float64(all.completed)
-	fio, isKnown := all.fio(r.Metric)
-	lacksLatency := r.Metric.IsOfHistogram() && (all.latency == nil || all.latency.IsEmpty())
-	if r.Metric.IsOfHistogram() && !lacksLatency {
+	hasBins := all.latency != nil && !all.latency.IsEmpty()
+	if r.Metric.IsOfHistogram() && hasBins {
 		v.Requests = math.Round(all.latency.Total())
+		if all.totals != nil {
+			v.Requests += float64(all.totals.Unbinned)
+		}
 	}
 	var o outcome
 	switch {
-	case lacksLatency && isKnown && !r.InWindows():
-		o = r.judge(fio)
-	case lacksLatency:
-		v.unknown("there are no histograms of latency")
-		return v
 	case r.InWindows():
+		if r.Metric.IsOfHistogram() && !hasBins {
+			v.unknown("there are no histograms of latency")
+			return v
+		}
 		list := s.judged[i]
 		if !r.Metric.IsOfHistogram() {
 			list = s.rates(r, e.end)
 		}
-		v.judgeWindows(list, s.gap(), e.even)
+		v.judgeWindows(list, s.gap(), e.even, s.unseen(r))
 		return v
 	case r.Metric.IsOfHistogram():
-		o = r.judge(r.Metric.Of(all.latency))
+		if !hasBins && all.totals == nil {
+			v.unknown("there are no histograms of latency")
+			return v
+		}
+		if o = r.judge(all.of(r.Metric)); math.IsNaN(o.Low) {
+			v.unknown("there are no histograms of latency")
+			return v
+		}
 	case r.Metric.Kind == expr.Rate:
 		o = r.exact(all.iops)
 	case all.completed == 0 && all.iops > 0:
@@ -228,8 +231,10 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	default:
 		o = r.exact(float64(all.completed))
 	}
-	v.Answer, v.Close = o.Answer, o.surely != o.maybe
+	v.Answer, v.Close = o.Answer, o.surely != o.maybe && !math.IsNaN(o.Value)
 	switch {
+	case o.isUnknown && math.IsNaN(o.Value):
+		v.unknown("it is %s, because %s", v.betweenText(), all.lack(direction))
 	case o.isUnknown:
 		v.unknown("it lies in fio's last bin, which has no end")
 	case o.met:
@@ -237,10 +242,33 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	default:
 		v.State = Broken
 	}
-	if r.Metric.Kind == expr.Percent && !r.isUpper() {
+	if r.Metric.Kind == expr.Percent && !r.isUpper() && !math.IsNaN(o.Value) {
 		v.setBudget(1-o.Value, 1-r.limit.value)
 	}
 	return v
+}
+
+// lack says how many requests are in no bin.
+func (t *total) lack(direction string) string {
+	return fmt.Sprintf("%s of %s %s are in no row of a log (--output-format=json+ has them)",
+		unit.Count(t.totals.Unbinned), unit.Count(t.completed), mapping.Plural(direction))
+}
+
+// unseen returns how long, in milliseconds, a rule about windows may be broken without a window that shows it: requests of the run
+// are in no window, and the slowest of all does not meet the rule.
+func (s *series) unseen(r *Rule) int64 {
+	t := s.total
+	if t == nil || t.totals == nil || t.completed <= s.completed || !r.Metric.IsOfHistogram() {
+		return 0
+	}
+	if slowest := facts.Max.InTotals(t.totals, t.latency); r.isUpper() && r.Metric.Kind == expr.Latency && r.met(slowest.High) {
+		return 0
+	}
+	seen := int64(0)
+	for _, w := range s.windows {
+		seen += w.end - w.start
+	}
+	return max(t.totals.DurationMS-seen, 1)
 }
 
 // gap returns the shortest time between two windows that counts as a gap: three quarters of the shortest window.
@@ -349,14 +377,12 @@ func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 		if len(directions) > 0 && !slices.Contains(directions, d.Direction) || d.Requests == 0 && d.IOPS == 0 { // unknown
 			continue
 		}
-		t := &total{completed: d.Requests, iops: d.IOPS}
+		t := &total{completed: d.Requests, iops: d.IOPS, totals: d.Totals}
 		if d.Latency.HasPercentiles() {
 			var err error
 			if t.latency, err = d.Latency.Hist(); err != nil {
 				return err
 			}
-		} else {
-			t.reported = d.Totals
 		}
 		e.of(d.Direction).total = t
 	}
@@ -382,6 +408,10 @@ type outcome struct {
 
 // judge compares a value with the limit. A latency is rounded to whole nanoseconds, as it is printed.
 func (r *Rule) judge(a hist.Answer) outcome {
+	if math.IsNaN(a.Value) { // only bounds are known
+		low, high := r.met(a.Low), r.met(a.High)
+		return outcome{Answer: a, met: low && high, surely: low && high, maybe: low || high, isUnknown: low != high}
+	}
 	isLatency := r.Metric.Kind == expr.Latency
 	if isLatency {
 		a.Value = math.Round(a.Value)
@@ -405,9 +435,9 @@ func (r *Rule) exact(value float64) outcome {
 	return r.judge(hist.Answer{Value: value, Low: value, High: value})
 }
 
-// judgeWindows sets the result of a rule about windows. gap is that of [series.gap]. isEven says that the windows should
-// have the same length.
-func (v *Verdict) judgeWindows(list []judged, gap int64, isEven bool) {
+// judgeWindows sets the result of a rule about windows. gap is that of [series.gap], and unseen that of [series.unseen]. isEven says
+// that the windows should have the same length.
+func (v *Verdict) judgeWindows(list []judged, gap int64, isEven bool, unseen int64) {
 	slices.SortFunc(list, func(a, b judged) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	isUpper := v.Rule.isUpper()
 	worse := func(m, than Moment) bool {
@@ -470,9 +500,11 @@ func (v *Verdict) judgeWindows(list []judged, gap int64, isEven bool) {
 	limit, total := v.Rule.share.value, float64(w.Judged)
 	v.Value, v.Low, v.High = float64(w.Held)/total, float64(surely)/total, float64(maybe)/total
 	v.State, v.Close = Broken, (v.Low >= limit) != (v.High >= limit)
-	switch {
-	case float64(w.Held-longer)/total >= limit:
+	switch whole := total + float64(unseen); {
+	case float64(w.Held-longer)/whole >= limit:
 		v.State = Met
+	case v.Value >= limit && float64(w.Held-longer)/total >= limit:
+		v.unknown("requests of the run are in no window, and fio's report has slower ones than the limit (--output-format=json+ has them)")
 	case v.Value >= limit:
 		v.unknown("for %v s fio's reports came late, and it may be broken in a part of that time", float64(longer)/1000)
 	case float64(w.Held+open)/total >= limit:

@@ -142,7 +142,7 @@ func TestUnknown(t *testing.T) {
 		}},
 		{"fio's own", func(e *Evaluator) {
 			fio := &mapping.FioLatency{Max: 9, Percentiles: []mapping.FioPercentile{{Rank: 99, Value: 8}}}
-			e.of("write").total = &total{completed: 5, iops: 1, reported: &mapping.Totals{Requests: 5, Fio: fio}}
+			e.of("write").total = &total{completed: 5, iops: 1, totals: &mapping.Totals{Requests: 5, Fio: fio}}
 		}, []string{
 			"write met ", "write met ", "write unknown there are no histograms of latency", "write unknown there are no windows to judge", "trim unknown there are no trims",
 		}},

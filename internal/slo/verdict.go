@@ -75,7 +75,20 @@ func (v *Verdict) ValueText() string {
 	if v.Rule.InWindows() {
 		of = float64(v.Windows.Judged) / 1000 // in seconds
 	}
+	if k := v.Rule.Kind(); math.IsNaN(v.Value) && !math.IsNaN(v.Low) {
+		return facts.Bounded(v.Low, v.High).TextBy(func(x float64) string { return facts.TextOf(k, x, math.NaN(), v.Requests) })
+	}
 	return unit.OrMore(facts.TextOf(v.Rule.Kind(), v.Value, v.Rule.Limit(), of), math.IsInf(v.High, 1))
+}
+
+// betweenText returns the bounds of a value of which nothing else is known: "17.2ms to 555ms".
+func (v *Verdict) betweenText() string {
+	k := v.Rule.Kind()
+	text := func(x float64) string { return facts.TextOf(k, x, v.Rule.Limit(), v.Requests) }
+	if math.IsInf(v.High, 1) {
+		return text(v.Low) + " or more"
+	}
+	return text(v.Low) + " to " + text(v.High)
 }
 
 // WorstText returns the metric of the worst window for people.

@@ -11,30 +11,45 @@
 //
 // The size of a change is the median of the ratios between numbers after and before it (Hodges and Lehmann 1963),
 // with the interval of the Wilcoxon rank-sum test. Neither needs normal noise. Changes are not reported if they are
-// smaller than the caller wants, or if their interval includes a ratio of 1. A number may be a bound, "17 s or
-// more". Then each size has the bounds that follow, and a change between two bounds is not reported.
+// smaller than the caller wants, or if their interval includes a ratio of 1. A number may be known only between two bounds, such as
+// "17 s or more". A level between these costs it nothing, and another one its distance from the nearer bound. Each size then has the
+// bounds that follow, and a change counts if both of them agree.
 //
 // trend_test.go measures false alarms and the share of changes that are found.
 package trend
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
 
-// Value is a number in a series, or a lower bound of one.
-type Value struct {
-	N       float64
-	IsBound bool // the true number is N or more
+// Value is a number in a series, which lies between Low and High. If it is known, these are equal. High is +Inf if there is no upper
+// bound.
+type Value struct{ Low, High float64 }
+
+// Known returns a number that is known.
+func Known(n float64) Value { return Value{n, n} }
+
+// IsKnown reports whether the number is known.
+func (v Value) IsKnown() bool { return v.Low == v.High }
+
+// Middle returns the number, or the middle of its bounds, or the lower bound if there is no other.
+func (v Value) Middle() float64 {
+	if math.IsInf(v.High, 1) {
+		return v.Low
+	}
+	return (v.Low + v.High) / 2
 }
+
+// from returns how far x is from the nearer bound, or 0 if it is between the two.
+func (v Value) from(x float64) float64 { return max(v.Low-x, x-v.High, 0) }
 
 // Change is a place at which the level of a series changed.
 type Change struct {
 	At        int   // index of the first number of the new level
 	Before    Value // median of the level before, and of the level after
 	After     Value
-	Ratio     Value   // After / Before: 1.1 is 10 % more. As a bound: at least N if N is above 1, at most N if below
+	Ratio     Value   // After / Before: 1.1 is 10 % more
 	Low, High float64 // 99 % confidence interval of the ratio; 0 and +Inf mean that an end is not known
 }
 
@@ -50,14 +65,13 @@ const LeastLevel = 3
 const price = 2.2 * outlier * outlier
 
 // Detect finds the changes in a series by at least least, a share: 0.05 finds changes of 5 % or more. It ignores
-// numbers that are not positive. The times between the numbers do not matter. Between two bounds it finds no change,
-// because either number may be the larger one.
+// numbers that are not positive. The times between the numbers do not matter.
 func Detect(series []Value, least float64) []Change {
 	var x []Value // logarithms
 	var at []int  // their indices in the series
 	for i, v := range series {
-		if v.N > 0 && !math.IsInf(v.N, 1) {
-			x, at = append(x, Value{math.Log(v.N), v.IsBound}), append(at, i)
+		if v.Low > 0 && !math.IsInf(v.Low, 1) {
+			x, at = append(x, Value{math.Log(v.Low), math.Log(v.High)}), append(at, i)
 		}
 	}
 	starts := levels(x, deviation(x), price)
@@ -66,6 +80,24 @@ func Detect(series []Value, least float64) []Change {
 		changes[i].At = at[changes[i].At]
 	}
 	return changes
+}
+
+// Visible returns the smallest change, as a share, that [Detect] finds in a series if its last [LeastLevel] numbers have it. Then
+// smaller changes are not ruled out by finding none. It is +Inf if the series is too short for a change.
+func Visible(series []Value) float64 {
+	var x []Value
+	for _, v := range series {
+		if v.Low > 0 && !math.IsInf(v.Low, 1) {
+			x = append(x, Value{math.Log(v.Low), math.Log(v.High)})
+		}
+	}
+	n := float64(len(x))
+	if len(x) < 2*LeastLevel {
+		return math.Inf(1)
+	}
+	// A step of height h in the last k of n numbers costs k*(n-k)/n*h² if no change of level explains it.
+	const k = LeastLevel
+	return math.Expm1(deviation(x) * math.Sqrt(price*n/(k*(n-k))))
 }
 
 // minNoise is the smallest standard deviation that noise is assumed to have: 0.5 %, because neighbouring numbers may
@@ -87,12 +119,12 @@ func deviation(x []Value) float64 {
 	return max(noise, minNoise)
 }
 
-// steps returns the absolute differences between numbers with a distance of apart. Differences between two bounds
+// steps returns the absolute differences between numbers with a distance of apart. Those between two numbers without an upper bound
 // are not known, and left out.
 func steps(x []Value, apart int) (all []Value) {
 	for i := apart; i < len(x); i++ {
-		if !x[i].IsBound || !x[i-apart].IsBound {
-			all = append(all, Value{N: math.Abs(x[i].N - x[i-apart].N)})
+		if a, b := x[i], x[i-apart]; !math.IsInf(a.High, 1) || !math.IsInf(b.High, 1) {
+			all = append(all, Known(math.Abs(a.Middle()-b.Middle())))
 		}
 	}
 	return all
@@ -100,15 +132,15 @@ func steps(x []Value, apart int) (all []Value) {
 
 // spread returns the standard deviation of differences. It is computed from their median, which is 0.6745 standard
 // deviations for a normal distribution.
-func spread(steps []Value) float64 { return Median(steps).N / 0.6745 }
+func spread(steps []Value) float64 { return Median(steps).Low / 0.6745 }
 
 // variance returns the variance of differences without outliers. It uses all other differences, because it then
 // varies less than the square of their spread.
 func variance(steps []Value) float64 {
 	sum, n, most := 0.0, 0.0, outlier*spread(steps)
 	for _, s := range steps {
-		if s.N <= most {
-			sum, n = sum+s.N*s.N, n+1
+		if s.Low <= most {
+			sum, n = sum+s.Low*s.Low, n+1
 		}
 	}
 	return sum / max(n, 1)
@@ -121,14 +153,18 @@ func levels(x []Value, noise, price float64) []int {
 	}
 	step := noise / 4 // between the levels that are tried, which are near the numbers
 	places := map[int]bool{}
+	first := x[0].Low
 	for _, v := range x {
 		for near := -4; near <= 4; near++ {
-			places[int(math.Round((v.N-x[0].N)/step))+near] = true
+			places[int(math.Round((v.Low-first)/step))+near] = true
+			if !v.IsKnown() && !math.IsInf(v.High, 1) {
+				places[int(math.Round((v.High-first)/step))+near] = true
+			}
 		}
 	}
 	grid := make([]float64, 0, len(places))
 	for place := range places {
-		grid = append(grid, x[0].N+float64(place)*step)
+		grid = append(grid, first+float64(place)*step)
 	}
 	slices.Sort(grid)
 	cost := make([]float64, len(grid)) // lowest cost of the numbers so far, if the last one has this level
@@ -145,7 +181,7 @@ func levels(x []Value, noise, price float64) []int {
 				cost[l] = best + price
 			}
 			from[i][l] = start
-			d := (v.N - level) / noise
+			d := v.from(level) / noise
 			if cost[l] += min(d*d, outlier*outlier); cost[l] < next {
 				next, nextLevel = cost[l], l
 			}
@@ -163,15 +199,20 @@ func levels(x []Value, noise, price float64) []int {
 	return starts
 }
 
-// Median returns the middle of some numbers, or 0 if there are none. It is a bound if a number of the smaller half
-// is one, because that number may be larger.
+// Median returns the middle of some numbers, or 0 if there are none.
 func Median(x []Value) Value {
 	if len(x) == 0 {
 		return Value{}
 	}
-	s := slices.SortedFunc(slices.Values(x), func(a, b Value) int { return cmp.Compare(a.N, b.N) })
-	isBound := slices.ContainsFunc(s[:len(s)/2+1], func(v Value) bool { return v.IsBound })
-	return Value{(s[(len(s)-1)/2].N + s[len(s)/2].N) / 2, isBound}
+	middle := func(of func(Value) float64) float64 {
+		list := make([]float64, len(x))
+		for i, v := range x {
+			list[i] = of(v)
+		}
+		slices.Sort(list)
+		return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
+	}
+	return Value{middle(func(v Value) float64 { return v.Low }), middle(func(v Value) float64 { return v.High })}
 }
 
 // measure returns the changes between levels that are large enough. If one is too small, its two levels become one,
@@ -191,7 +232,7 @@ func measure(x []Value, starts []int, least float64) []Change {
 				At: starts[i], Before: exp(Median(before)), After: exp(Median(after)),
 				Ratio: exp(ratio), Low: math.Exp(low), High: math.Exp(high),
 			})
-			is := math.Abs(ratio.N)
+			is := ratio.from(0)
 			if low <= 0 && high >= 0 {
 				is = 0
 			}
@@ -206,53 +247,28 @@ func measure(x []Value, starts []int, least float64) []Change {
 	}
 }
 
-func exp(v Value) Value { return Value{math.Exp(v.N), v.IsBound} }
+func exp(v Value) Value { return Value{math.Exp(v.Low), math.Exp(v.High)} }
 
 // mostCompared is how many numbers on each side of a change are used to measure its size.
 const mostCompared = 200
 
 // ratios returns the median of the differences between two groups of logarithms, and its 99 % confidence interval.
-// For groups that are too small for an interval, the smallest and the largest difference are its ends. A difference
-// with a bound has no upper or no lower end. If the median depends on such differences, it is the end that is nearer
-// to 0.
+// For groups that are too small for an interval, the smallest and the largest difference are its ends.
 func ratios(before, after []Value) (middle Value, low, high float64) {
 	before, after = before[max(len(before)-mostCompared, 0):], after[:min(len(after), mostCompared)]
 	m, n := float64(len(before)), float64(len(after))
-	lows := make([]float64, 0, len(before)*len(after))
-	hasBounds := false
+	lows, highs := make([]float64, 0, len(before)*len(after)), make([]float64, 0, len(before)*len(after))
 	for _, a := range after {
 		for _, b := range before {
-			lows = append(lows, a.N-b.highest())
-			hasBounds = hasBounds || a.IsBound || b.IsBound
+			lows, highs = append(lows, a.Low-b.High), append(highs, a.High-b.Low)
 		}
-	}
-	highs := lows
-	if hasBounds {
-		highs = make([]float64, 0, len(lows))
-		for _, a := range after {
-			for _, b := range before {
-				highs = append(highs, a.highest()-b.N)
-			}
-		}
-		slices.Sort(highs)
 	}
 	slices.Sort(lows)
+	slices.Sort(highs)
 	const z = 2.576
 	last := len(lows) - 1
 	k := int(math.Floor(m*n/2 - z*math.Sqrt(m*n*(m+n+1)/12)))
 	k = min(max(k, 0), last)
-	least, most := (lows[last/2]+lows[(last+1)/2])/2, (highs[last/2]+highs[(last+1)/2])/2
-	middle = Value{least, least != most}
-	if most < 0 {
-		middle.N = most
-	}
+	middle = Value{(lows[last/2] + lows[(last+1)/2]) / 2, (highs[last/2] + highs[(last+1)/2]) / 2}
 	return middle, lows[k], highs[last-k]
-}
-
-// highest returns the largest value that the number can have.
-func (v Value) highest() float64 {
-	if v.IsBound {
-		return math.Inf(1)
-	}
-	return v.N
 }

@@ -34,7 +34,7 @@ func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float
 			last = 0.4*last + math.Sqrt(1-0.16)*e
 			e = last
 		}
-		series[i].N = level * math.Exp(sigma*e)
+		series[i] = Known(level * math.Exp(sigma*e))
 	}
 	return series
 }
@@ -143,7 +143,7 @@ func TestSize(t *testing.T) {
 	for _, kind := range []string{"normal", "heavy", "skewed", "outliers"} {
 		within := share(300, func(r *rand.Rand) bool {
 			changes := Detect(made(r, 90, kind, 0.02, map[int]float64{50: 1.2}), 0.02)
-			return len(changes) == 1 && changes[0].Low <= 1.2 && 1.2 <= changes[0].High && changes[0].Low <= changes[0].Ratio.N && changes[0].Ratio.N <= changes[0].High
+			return len(changes) == 1 && changes[0].Low <= 1.2 && 1.2 <= changes[0].High && changes[0].Low <= changes[0].Ratio.Low && changes[0].Ratio.Low <= changes[0].High
 		})
 		if within < 95 {
 			t.Errorf("%s: %v %% of the sizes lie within their bounds, want 99", kind, within)
@@ -177,8 +177,8 @@ func TestOutliers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for at := range 49 {
 		s := made(r, 50, "normal", 0.01, nil)
-		s[at].N *= 1e6
-		s[at+1].N *= 1e6
+		s[at] = Known(s[at].Low * 1e6)
+		s[at+1] = Known(s[at+1].Low * 1e6)
 		if c := Detect(s, 0); len(c) != 0 {
 			t.Errorf("%d: %v", at, c)
 		}
@@ -195,9 +195,9 @@ func TestDetect(t *testing.T) {
 		var scaled, gaps []Value
 		places := []int{}
 		for _, v := range series {
-			scaled = append(scaled, Value{N: v.N * 1024})
+			scaled = append(scaled, Known(v.Low*1024))
 			if r.IntN(3) == 0 {
-				gaps = append(gaps, Value{N: []float64{0, -1, math.NaN(), math.Inf(1)}[r.IntN(4)]})
+				gaps = append(gaps, Known([]float64{0, -1, math.NaN(), math.Inf(1)}[r.IntN(4)]))
 			}
 			places, gaps = append(places, len(gaps)), append(gaps, v)
 		}
@@ -211,13 +211,13 @@ func TestDetect(t *testing.T) {
 					wantAt = places[wantAt]
 				}
 				// Several places may have the same cost except for rounding.
-				if math.Abs(float64(got[i].At-wantAt)) > 3 || math.Abs(got[i].Ratio.N/want[i].Ratio.N-1) > 0.05 {
+				if math.Abs(float64(got[i].At-wantAt)) > 3 || math.Abs(got[i].Ratio.Low/want[i].Ratio.Low-1) > 0.05 {
 					t.Fatalf("%s: %v, want %v", name, got, want)
 				}
 			}
 		}
 		for _, c := range want {
-			if is := math.Max(c.Ratio.N, 1/c.Ratio.N); is < 1.05 || c.Low > c.Ratio.N || c.High < c.Ratio.N || c.Ratio.IsBound || c.Low <= 1 && c.High >= 1 {
+			if is := math.Max(c.Ratio.Low, 1/c.Ratio.Low); is < 1.05 || c.Low > c.Ratio.Low || c.High < c.Ratio.Low || !c.Ratio.IsKnown() || c.Low <= 1 && c.High >= 1 {
 				t.Fatalf("%+v", c)
 			}
 		}
@@ -225,14 +225,14 @@ func TestDetect(t *testing.T) {
 	if c := Detect(nil, 0); c != nil {
 		t.Error(c)
 	}
-	if c := Detect(exact(5, 5, 5, 5, 9, 9, 9, 9), 0.02); len(c) != 1 || c[0].At != 4 || math.Round(c[0].Before.N) != 5 || math.Round(c[0].After.N) != 9 {
+	if c := Detect(exact(5, 5, 5, 5, 9, 9, 9, 9), 0.02); len(c) != 1 || c[0].At != 4 || math.Round(c[0].Before.Low) != 5 || math.Round(c[0].After.Low) != 9 {
 		t.Error(c)
 	}
 }
 
 func exact(numbers ...float64) (series []Value) {
 	for _, n := range numbers {
-		series = append(series, Value{N: n})
+		series = append(series, Known(n))
 	}
 	return series
 }
@@ -241,8 +241,8 @@ func exact(numbers ...float64) (series []Value) {
 func cut(series []Value, limit float64) []Value {
 	series = slices.Clone(series)
 	for i, v := range series {
-		if v.N >= limit {
-			series[i] = Value{limit, true}
+		if v.Low >= limit {
+			series[i] = Value{limit, math.Inf(1)}
 		}
 	}
 	return series
@@ -268,8 +268,8 @@ func TestFalseAlarmsOfBounds(t *testing.T) {
 // TestBounds: what bounds leave open about a change is not stated, and what is stated is true.
 func TestBounds(t *testing.T) {
 	up := map[int]float64{50: 2}
-	bounds := func(n float64) []Value { return slices.Repeat([]Value{{n, true}}, 20) }
-	numbers := func(n float64) []Value { return slices.Repeat([]Value{{n, false}}, 20) }
+	bounds := func(n float64) []Value { return slices.Repeat([]Value{{n, math.Inf(1)}}, 20) }
+	numbers := func(n float64) []Value { return slices.Repeat([]Value{{n, n}}, 20) }
 	for name, c := range map[string]struct {
 		series []Value
 		want   string
@@ -286,17 +286,18 @@ func TestBounds(t *testing.T) {
 	} {
 		var got []string
 		for _, ch := range Detect(c.series, 0.02) {
-			sign := ">="
-			if ch.Ratio.N < 1 {
-				sign = "<="
-			}
-			text := func(v Value, sign, format string) string {
-				if !v.IsBound {
-					sign = ""
+			text := func(v Value, format string) string {
+				switch {
+				case v.IsKnown():
+					return fmt.Sprintf(format, v.Low)
+				case v.Low == 0:
+					return "<=" + fmt.Sprintf(format, v.High)
+				case math.IsInf(v.High, 1):
+					return ">=" + fmt.Sprintf(format, v.Low)
 				}
-				return sign + fmt.Sprintf(format, v.N)
+				return fmt.Sprintf(format+"..."+format, v.Low, v.High)
 			}
-			got = append(got, fmt.Sprintf("%d: %s to %s, %s in %.2f to %.2f", ch.At, text(ch.Before, ">=", "%.0f"), text(ch.After, ">=", "%.0f"), text(ch.Ratio, sign, "%.2f"), ch.Low, ch.High))
+			got = append(got, fmt.Sprintf("%d: %s to %s, %s in %.2f to %.2f", ch.At, text(ch.Before, "%.0f"), text(ch.After, "%.0f"), text(ch.Ratio, "%.2f"), ch.Low, ch.High))
 		}
 		if strings.Join(got, "; ") != c.want {
 			t.Errorf("%s: %s, want %s", name, strings.Join(got, "; "), c.want)
@@ -310,7 +311,7 @@ func TestBounds(t *testing.T) {
 		limit := 500 * math.Exp(2*r.Float64())
 		want, _, _ := ratios(logs(before), logs(after))
 		got, low, high := ratios(logs(cut(before, limit)), logs(cut(after, limit)))
-		if low > want.N || high < want.N || !got.IsBound && math.Abs(got.N-want.N) > 1e-9 || got.IsBound && got.N > 0 && got.N > want.N+1e-9 {
+		if low > want.Low || high < want.Low || want.Low < got.Low-1e-9 || want.Low > got.High+1e-9 {
 			t.Fatalf("cut at %v: %v in %v to %v, want %v", limit, got, low, high, want)
 		}
 	}
@@ -318,7 +319,7 @@ func TestBounds(t *testing.T) {
 
 func logs(series []Value) (x []Value) {
 	for _, v := range series {
-		x = append(x, Value{math.Log(v.N), v.IsBound})
+		x = append(x, Value{math.Log(v.Low), math.Log(v.High)})
 	}
 	return x
 }

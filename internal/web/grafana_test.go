@@ -49,8 +49,7 @@ func rowOf(run *mapping.Run) tableRow {
 	}
 	latencies := facts.LatenciesOfTotals(of)
 	seconds := func(name string) float64 {
-		us, _ := latencies.ValueOrMore(name)
-		return us / 1e6
+		return latencies.Value(name) / 1e6
 	}
 	return tableRow{Run: run.Run.ID[:8], Direction: direction, Cells: map[string]float64{
 		"Start": float64(run.Run.Start.UnixMilli()), "Requests": float64(of.Requests), "IOPS": of.IOPS,

@@ -180,8 +180,11 @@ func newChoice(home string, runs []*mapping.Run, columns []table.Column[*facts.L
 			to.Class, to.Link, to.Note, to.Labels = "text name", home+runLink(l.Run), l.Run.Run.Note, labelsOf(l.Run, home)
 		}
 	})
-	byFio := slices.ContainsFunc(lines, func(l *facts.Line) bool { return l.Latencies.ByFio })
-	c.Notes = slices.DeleteFunc(append(facts.Notes(byFio), notes...), func(note string) bool { return note == "" })
+	var marks facts.Marks
+	for _, l := range lines {
+		marks.Add(&l.Latencies)
+	}
+	c.Notes = slices.DeleteFunc(append(marks.Notes(), notes...), func(note string) bool { return note == "" })
 	return c
 }
 

@@ -30,20 +30,34 @@ type workloadsView struct {
 	Undecided string // says which runs were left out; empty if none were
 }
 
-// workloadTable returns the table of workloads. Each has a line for each direction, with p99 and its latest change. What became
-// worse is first, and of that the latest.
+// workloadTable returns the table of workloads. Each has a line for each direction, with its latest p99, and the latest change for
+// the worse of all usual numbers; without one, the latest change, or why there is none. What became worse is first, and of that the
+// latest.
 func workloadTable(list []*workload.Workload) *report.Table {
+	type key struct {
+		of        *workload.Workload
+		direction string
+	}
 	var groups [][]*workload.Row
+	p99, latest99 := workload.MustNumbers("p99")[0], map[key]*workload.Series{}
 	isFirst := map[*workload.Row]bool{} // of its workload
 	for _, w := range list {
-		series := w.Series(workload.MustNumbers("p99"), workload.LeastChange)
+		series := w.Series(workload.MustNumbers(workload.Usual()...), workload.LeastChange)
 		if len(series) == 0 {
 			series = []*workload.Series{{Workload: w}}
 		}
 		var rows []*workload.Row
-		for _, s := range series {
+		for _, s := range series { // in the order of directions
 			all := s.Rows()
-			rows = append(rows, all[len(all)-1])
+			row := all[len(all)-1]
+			if s.Number == p99 {
+				latest99[key{w, s.Direction}] = s
+			}
+			if n := len(rows); n == 0 || rows[n-1].Direction != s.Direction {
+				rows = append(rows, row)
+			} else if isWorseThan(row, rows[n-1]) {
+				rows[n-1] = row
+			}
 		}
 		isFirst[rows[0]] = true
 		groups = append(groups, rows)
@@ -68,9 +82,15 @@ func workloadTable(list []*workload.Workload) *report.Table {
 			text("latest", unit.Heading("Latest run"), func(r *workload.Row) string { return facts.Started(latest(r)) }),
 		)),
 		table.Pick(workload.Columns(), "direction"),
-		table.Where(func(r *workload.Row) bool { return len(r.Values) > 0 },
-			text("p99", ">p99", func(r *workload.Row) string { return r.TextOf(r.Values[len(r.Values)-1]) })),
-		table.Where((*workload.Row).HasChange, table.Pick(workload.Columns(), "change", "since", "verdict")),
+		text("p99", ">p99", func(r *workload.Row) string {
+			s := latest99[key{r.Workload, r.Direction}]
+			if s == nil || len(s.Values) == 0 {
+				return "-"
+			}
+			return s.TextOf(s.Values[len(s.Values)-1])
+		}),
+		table.Where((*workload.Row).HasChange, table.Pick(workload.Columns(), "metric", "change", "since")),
+		table.Pick(workload.Columns(), "verdict"),
 	)
 	return report.NewTable("list", "", columns, slices.Concat(groups...), func(r *workload.Row, column string, to *report.Cell) {
 		switch {
@@ -83,6 +103,23 @@ func workloadTable(list []*workload.Workload) *report.Table {
 			to.Link = runLink(latest(r))
 		}
 	})
+}
+
+// isWorseThan reports whether a row says more about a workload than another one: what became worse before what became better, what
+// changed before what did not, what is not known before no change, and the latest change, or else the largest.
+func isWorseThan(a, b *workload.Row) bool {
+	rank := func(r *workload.Row) int {
+		return slices.Index([]string{"no change", "too few runs", "unclear", "unknown", "better", "worse"}, r.Verdict())
+	}
+	switch {
+	case rank(a) != rank(b):
+		return rank(a) > rank(b)
+	case !a.HasChange():
+		return false
+	case !a.Change.After.Run.Start.Equal(b.Change.After.Run.Start):
+		return a.Change.After.Run.Start.After(b.Change.After.Run.Start)
+	}
+	return a.Change.Size() > b.Change.Size()
 }
 
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {

@@ -77,7 +77,7 @@ func TestBoundsOfWorkloads(t *testing.T) {
 	}
 	p := serve(historyOf(t, runs...))
 	for path, wants := range map[string][]string{
-		"/workloads": {`data-title="p99">≥17.0s</td>`, `data-title="Change">≥&#43;16`},
+		"/workloads": {`data-title="p99">≥17.0s</td>`, `data-title="Change">-100.0 %</td>`},
 		"/workloads/latest": {
 			": p99 ≥17.0s</title>", "at the top 17.0s or more: fio", "p99 ≥+16", `<td data-title="Is">≥17.0s</td><td data-title="Change">≥&#43;16`,
 		},

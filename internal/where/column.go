@@ -134,8 +134,8 @@ func (f *Field) column() *Column {
 		if len(values) > 1 {
 			return joined(values)
 		}
-		if bound, ok := values[0].(AtLeast); ok {
-			return float64(bound)
+		if bounds, ok := values[0].(Between); ok {
+			return bounds.Low
 		}
 		return values[0]
 	}
@@ -227,6 +227,9 @@ func (o *Order) keyOf(run *mapping.Run) (k key) {
 			n = v
 		case time.Time:
 			n = float64(v.UnixMilli())
+		}
+		if slices.Contains(facts.LatencyNames, o.Column.Name) && math.IsNaN(n) { // known only between bounds
+			n = l.Latencies.Number(o.Column.Name).Low
 		}
 		if i == 0 && run.All != nil && !math.IsNaN(n) {
 			return key{number: n}

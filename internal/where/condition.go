@@ -70,7 +70,7 @@ func verdictOf(isMet bool) verdict {
 // Matches reports whether a run certainly meets the condition.
 func (c *Condition) Matches(run *mapping.Run) bool { return c.of(run) == yes }
 
-// Undecided reports whether it is unknown if a run meets the condition, because a latency in it is an [AtLeast].
+// Undecided reports whether it is unknown if a run meets the condition, because a number in it is a [Between].
 func (c *Condition) Undecided(run *mapping.Run) bool { return c.of(run) == undecided }
 
 func (c *Condition) of(run *mapping.Run) verdict {
@@ -99,8 +99,8 @@ func (c *Condition) of(run *mapping.Run) verdict {
 	return result
 }
 
-// AtLeast is a lower bound of a latency in microseconds: the latency lies in fio's last bin, which has no upper end.
-type AtLeast float64
+// Between is a number that is not known, and lies between two others. High is +Inf if there is no upper bound.
+type Between struct{ Low, High float64 }
 
 // passes compares a value of the field with that of the condition.
 func (c *Condition) passes(value any) verdict {
@@ -134,16 +134,17 @@ func (c *Condition) passes(value any) verdict {
 	return verdictOf(ok && isNumber && inOrder(cmp.Compare(m, n), c.op))
 }
 
-// order compares a number, or a lower bound of one, with another number.
+// order compares a number, or the bounds of one, with another number.
 func order(value any, op string, want float64) verdict {
-	bound, isBound := value.(AtLeast)
-	switch {
-	case !isBound:
+	bounds, ok := value.(Between)
+	if !ok {
 		return verdictOf(inOrder(cmp.Compare(value.(float64), want), op))
-	case float64(bound) > want || float64(bound) == want && (op == "<" || op == ">="):
-		return verdictOf(inOrder(1, op)) // the value is greater, or equal and greater give the same answer
 	}
-	return undecided
+	low, high := inOrder(cmp.Compare(bounds.Low, want), op), inOrder(cmp.Compare(bounds.High, want), op)
+	if isInside := op == "=" && bounds.Low <= want && want <= bounds.High; low != high || isInside {
+		return undecided
+	}
+	return verdictOf(low)
 }
 
 // inOrder reports whether order, a result of cmp.Compare, is what an operator wants.

@@ -3,7 +3,6 @@ package where
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +28,7 @@ type Field struct {
 	ofName func(r *mapping.Run, name string) any // of one name, for fields with many names
 }
 
-// Values returns the values that a run has in the field: strings, bools, times, or float64 and [AtLeast] in the unit of
+// Values returns the values that a run has in the field: strings, bools, times, or float64 and [Between] in the unit of
 // documents. It returns none if the run lacks the field, and several for a list.
 func (f *Field) Values(run *mapping.Run) []any {
 	if f.ofName != nil {
@@ -110,8 +109,8 @@ func (f *Field) Text(value any) string {
 		return "no"
 	case time.Time:
 		return unit.Time(v, unit.Second)
-	case AtLeast:
-		return facts.KindText(f.Kind, float64(v), true)
+	case Between:
+		return facts.Bounded(v.Low, v.High).Text(f.Kind)
 	case float64:
 		return facts.KindText(f.Kind, v, false)
 	}
@@ -137,6 +136,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	add("end", "run.end", expr.Time, "when it ended", aTime, func(r *mapping.Run) any { return r.Run.End })
 	add("duration", "", expr.Duration, "how long it took", "10m", func(r *mapping.Run) any { return r.Run.End.Sub(r.Run.Start).Seconds() })
 	add("complete", "run.complete", expr.Flag, "whether it is over and lacks nothing", "yes", func(r *mapping.Run) any { return r.Run.Complete })
+	add("partial", "run.partial", expr.Flag, "whether files are missing or damaged, so that its numbers are of a part", "yes", func(r *mapping.Run) any { return r.Run.Partial })
 	add("live", "", expr.Flag, "whether run or follow is storing it", "yes", func(r *mapping.Run) any { return r.Run.Live() })
 	add("state", "", expr.Text, "what is wrong or unfinished: live, incomplete, no windows, averages, sla broken", "incomplete", func(r *mapping.Run) any {
 		words, _ := r.State()
@@ -219,6 +219,12 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	helps := map[string]string{"requests": "number", "iops": "rate"}
 	for _, direction := range append([]string{"all"}, mapping.Directions[:]...) {
 		prefix := strings.TrimPrefix(direction+".", "all.")
+		add(prefix+"unbinned", direction+".unbinned", expr.Count, "number of "+direction+" requests that are in no bin", "0", func(r *mapping.Run) any {
+			if t := r.Of(direction); t != nil {
+				return t.Unbinned
+			}
+			return nil
+		})
 		for _, one := range facts.OfTotals {
 			path := direction + "."
 			if one.Kind == expr.Latency {
@@ -226,17 +232,17 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 			}
 			f := add(prefix+one.Name, path+one.Name, one.Kind, cmp.Or(helps[one.Name], one.Text())+" of "+direction+" requests",
 				cmp.Or(examples[one.Name], "5ms"), func(r *mapping.Run) any {
-					t := map[string]*mapping.Totals{"all": r.All, "read": r.Read, "write": r.Write, "trim": r.Trim}[direction]
+					t := r.Of(direction)
 					if t == nil {
 						return nil
 					}
-					switch v, isBound := one.OfTotals(t); {
-					case math.IsNaN(v):
-						return nil
-					case isBound:
-						return AtLeast(v)
+					switch n := one.OfTotals(t); {
+					case n.IsKnown():
+						return n.Value
+					case n.IsBound():
+						return Between{n.Low, n.High}
 					default:
-						return v
+						return nil
 					}
 				})
 			if one.Name == "bandwidth" {

@@ -2,6 +2,7 @@ package where
 
 import (
 	"errors"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -130,14 +131,15 @@ func TestOpenBin(t *testing.T) {
 	}
 }
 
-// TestOpenBinSound: what is decided for a lower bound is true for every latency from there on.
-func TestOpenBinSound(t *testing.T) {
+// TestBetween: what is decided for a number between bounds is true for every number between these.
+func TestBetween(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Float64Range(0, 10)
-		bound, want, more := number.Draw(t, "bound"), number.Draw(t, "want"), number.Draw(t, "more")
+		low, want, more := number.Draw(t, "low"), number.Draw(t, "want"), number.Draw(t, "more")
+		bounds := Between{low, low + rapid.SampledFrom([]float64{more, more + 1, math.Inf(1)}).Draw(t, "width")}
 		op := rapid.SampledFrom([]string{"=", "<", "<=", ">", ">="}).Draw(t, "op")
-		if got := order(AtLeast(bound), op, want); got != undecided && got != order(bound+more, op, want) {
-			t.Fatalf("≥%v %s %v is %v, and of %v it is not", bound, op, want, got, bound+more)
+		if got := order(bounds, op, want); got != undecided && got != order(low+more, op, want) {
+			t.Fatalf("%v to %v %s %v is %v, and of %v it is not", bounds.Low, bounds.High, op, want, got, low+more)
 		}
 	})
 }
@@ -286,7 +288,7 @@ func TestDocumentFields(t *testing.T) {
 		"long": {expr.Number, expr.Count, expr.Size, expr.KiB, expr.Duration}, "double": {expr.Number, expr.Rate, expr.Bandwidth, expr.Latency},
 	}
 	without := regexp.MustCompile(`^(@timestamp|run\.(link|compare)|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|removed\..*|documents\..*|changes\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
-		`.*\.(means|sums|fio)\..*|.*\.(duration_ms|histogram|layout|stddev|keyword)|light)$`)
+		`.*\.(means|sums|fio|bounds)\..*|.*\.(duration_ms|exact|histogram|layout|stddev|keyword)|light)$`)
 	for path, kind := range templates.RunFields() {
 		name := path
 		if kind == "flattened" || kind == "object" {

@@ -124,8 +124,17 @@ func (j *joiner) window(place int64, sum *joined) *Window {
 	if sum.to < to && end.After(sum.end) {
 		w.End = end
 	}
-	sum.fill(&w)
+	if sum.fill(&w); sum.histograms == 1 { // its numbers come from exact weights, not from whole counts
+		w.Latency, w.Counts, w.Layout, w.Bounds, w.IsRough = sum.most.Latency, sum.most.Counts, sum.most.Layout, sum.most.Bounds, false
+	}
 	return &w
+}
+
+// Limit moves latencies between the fastest and the slowest request of the series, if these are known: bins are wider.
+func (w *Window) Limit() {
+	if w.Slowest > 0 {
+		w.Latency.Limit(w.Fastest, w.Slowest)
+	}
 }
 
 // joined has the sums of stored windows.
@@ -135,13 +144,15 @@ type joined struct {
 	end        time.Time
 	toMS       int64 // when the jobs ended, from the latest window that has it
 	requests   hist.Histogram
-	histograms int           // number of windows with a histogram
-	most       *Window       // of these the one with the highest weight
-	latencies  mapping.Range // of them
+	histograms int     // number of windows with a histogram
+	most       *Window // of these the one with the highest weight
 	completed  int64
 	weight     float64
 	isCut      bool // the weight of a window is no whole number, so its whole counts are rounded
 	bytes      Bytes
+	fastest    float64 // of the requests of all series
+	slowest    float64
+	isWithout  bool // a series whose fastest and slowest requests are not known
 	// For averages, which have at most a rate and a mean, but no histogram and no number of requests.
 	averaged, means float64 // requests by the rates, and their latencies
 	meansByTime     float64 // means times seconds
@@ -174,8 +185,10 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 	if j.most == nil || w.Weight > j.most.Weight {
 		j.most = w
 	}
-	j.histograms++
-	j.latencies.Add(&w.Latency)
+	if j.histograms++; j.histograms == 1 || w.Fastest < j.fastest {
+		j.fastest = w.Fastest
+	}
+	j.slowest, j.isWithout = max(j.slowest, w.Slowest), j.isWithout || w.Slowest == 0
 	j.requests.Merge(h)
 }
 
@@ -202,15 +215,18 @@ func (j *joined) fill(w *Window) {
 		case j.averaged > 0:
 			w.Latency.Mean = math.Round(j.means/j.averaged*1000) / 1000
 		}
-	case j.histograms == 1 || j.requests.IsEmpty(): // its numbers come from exact weights, not from whole counts
+	case j.requests.IsEmpty(): // whole counts have none
 		w.Latency, w.Counts, w.Layout = j.most.Latency, j.most.Counts, j.most.Layout
 		w.Bounds = j.most.Bounds
 	default:
 		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
-		j.latencies.Limit(&w.Latency, j.requests.Total())
 		if b := j.most.Bounds; b != nil {
 			w.Bounds = mapping.NewBounds(&j.requests, b.Confidence)
 		}
+		if w.Fastest, w.Slowest = j.fastest, j.slowest; j.isWithout {
+			w.Fastest, w.Slowest = 0, 0
+		}
+		w.Limit()
 		w.IsRough = j.isCut && isRough(&j.requests)
 	}
 }

@@ -27,6 +27,9 @@ type Window struct {
 	// FromMS and ToMS are when the first job of the window's series began and the last one ended, in milliseconds since
 	// the run's start. ToMS is 0 if it is not known.
 	FromMS, ToMS int64
+	// Fastest and Slowest are the latencies of the fastest and the slowest request of the window's series, in microseconds.
+	// Slowest is 0 if they are not known.
+	Fastest, Slowest float64
 
 	Completed int64   // number of requests that completed in the window
 	Weight    float64 // number of requests, each counted by the share of its time that it spent in the window
@@ -71,6 +74,7 @@ func From(d *mapping.Interval) *Window {
 	return &Window{
 		Run: run, Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Section: d.Fio.Section, Direction: d.Fio.Direction,
 		Start: d.Time, End: d.Window.End, ElapsedMS: d.Window.ElapsedMS, FromMS: d.Window.FromMS, ToMS: d.Window.ToMS,
+		Fastest: d.Window.Fastest, Slowest: d.Window.Slowest,
 		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
 		Latency: d.Latency, Bounds: d.Bounds, Averaged: d.Weighting == mapping.Averaged,
 	}
@@ -142,7 +146,9 @@ func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
 	d := *like
 	d.Time, d.Part, d.Level, d.Host.Name = w.Start, 0, w.Level, w.Host
 	d.Fio.Job, d.Fio.Section, d.Fio.Direction = w.Job, w.Section, w.Direction
-	d.Window = mapping.Window{End: w.End, MS: w.Length().Milliseconds(), ElapsedMS: w.ElapsedMS, FromMS: w.FromMS, ToMS: w.ToMS}
+	d.Window = mapping.Window{
+		End: w.End, MS: w.Length().Milliseconds(), ElapsedMS: w.ElapsedMS, FromMS: w.FromMS, ToMS: w.ToMS, Fastest: w.Fastest, Slowest: w.Slowest,
+	}
 	d.Requests = mapping.Requests{Completed: w.Completed, Weight: w.Weight}
 	if d.Latency = w.Latency; w.Counts != nil {
 		d.Latency.SetBins(w.Layout, w.Counts)

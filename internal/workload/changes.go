@@ -35,18 +35,28 @@ func (s *Series) Rows() (list []*Row) {
 // HasChange reports whether the row is a change.
 func (r *Row) HasChange() bool { return r.Change != nil }
 
-// Verdict returns the change as one word. It is unknown if both levels are only lower bounds.
+// Verdict returns the change in a few words. "no change" is said only where a change would have been seen.
 func (r *Row) Verdict() string {
 	switch {
-	case r.Change == nil && r.Median.IsBound:
-		return "unknown"
-	case r.Change == nil:
-		return "no change"
-	case r.IsWorse(r.Change):
+	case r.Change != nil && r.IsWorse(r.Change):
 		return "worse"
+	case r.Change != nil:
+		return "better"
+	case len(r.Runs) < 2*trend.LeastLevel && len(r.Unknown) > 0, math.IsInf(r.Median.High, 1):
+		return "unknown"
+	case len(r.Runs) < 2*trend.LeastLevel:
+		return "too few runs"
+	case r.visible() > mostVisible:
+		return "unclear"
 	}
-	return "better"
+	return "no change"
 }
+
+// mostVisible is the size of a change, as a share, that a series must show before no change means something.
+const mostVisible = 0.25
+
+// visible returns the smallest change, as a share, that would be seen in the last runs of the series.
+func (r *Row) visible() float64 { return max(trend.Visible(r.Values), r.least) }
 
 // mostDiffer is how many differences a text lists.
 const mostDiffer = 6
@@ -74,13 +84,13 @@ func (r *Row) level() trend.Value {
 
 // open returns the names of the columns whose values are only bounds.
 func (r *Row) open() (list []string) {
-	if r.Change != nil && r.Change.Level.Before.IsBound {
+	if r.Change != nil && !r.Change.Level.Before.IsKnown() {
 		list = append(list, "before_value")
 	}
-	if r.level().IsBound {
+	if !r.level().IsKnown() {
 		list = append(list, "after_value")
 	}
-	if r.Change != nil && r.Change.Level.Ratio.IsBound {
+	if r.Change != nil && !r.Change.Level.Ratio.IsKnown() {
 		list = append(list, "change_percent")
 	}
 	return list
@@ -125,21 +135,21 @@ func Columns() []table.Column[*Row] {
 			},
 			{
 				Name: "before_value", Heading: ">Was",
-				Value: func(r *Row) any { return digits(r.Change.Level.Before.N) },
+				Value: func(r *Row) any { return digits(r.Change.Level.Before.Middle()) },
 				Text:  func(r *Row) string { return r.TextOf(r.Change.Level.Before) },
 			},
 		}),
 		[]table.Column[*Row]{
 			{
 				Name: "after_value", Heading: ">Is",
-				Value: func(r *Row) any { return digits(r.level().N) },
+				Value: func(r *Row) any { return digits(r.level().Middle()) },
 				Text:  func(r *Row) string { return r.TextOf(r.level()) },
 			},
 		},
 		table.Where((*Row).HasChange, []table.Column[*Row]{
 			{
 				Name: "change", Unit: "percent", Heading: ">Change",
-				Value: func(r *Row) any { return percent(r.Change.Level.Ratio.N) },
+				Value: func(r *Row) any { return percent(r.Change.ratio()) },
 				Text:  func(r *Row) string { return r.Change.Text() },
 			},
 			{
@@ -149,6 +159,24 @@ func Columns() []table.Column[*Row] {
 			{Name: "low", Unit: "percent", Value: func(r *Row) any { return percent(r.Change.Level.Low) }},
 			{Name: "high", Unit: "percent", Value: func(r *Row) any { return percent(r.Change.Level.High) }},
 		}),
+		[]table.Column[*Row]{
+			{
+				Name: "visible", Unit: "percent", Heading: ">Visible", Sparse: true,
+				Value: func(r *Row) any {
+					if v := r.visible(); r.Change == nil && !math.IsInf(v, 1) {
+						return digits(v * 100)
+					}
+					return nil
+				},
+				Text: func(r *Row) string {
+					if v := r.visible(); r.Change == nil && !math.IsInf(v, 1) {
+						return fmt.Sprintf("≥%.0f %%", v*100)
+					}
+					return ""
+				},
+			},
+			{Name: "unknown", Sparse: true, Value: func(r *Row) any { return len(r.Unknown) }}, // runs whose number is not known
+		},
 		[]table.Column[*Row]{{Name: "verdict", Heading: "Verdict", Value: func(r *Row) any { return r.Verdict() }}},
 		table.Where((*Row).HasChange, []table.Column[*Row]{
 			{Name: "differs", Value: func(r *Row) any { return strings.Join(Differences(r.Change.Before, r.Change.After), "; ") }},
@@ -157,7 +185,7 @@ func Columns() []table.Column[*Row] {
 	)
 }
 
-// Gate checks --fail-last: none of the last runs of a workload may begin a change for the worse.
+// Gate checks --fail-last: none of the last runs of a workload may be on a level that is worse than the one before.
 type Gate struct {
 	Last  int // number of runs; 0: nothing is checked
 	Cases []junit.Case
@@ -169,13 +197,21 @@ func (g *Gate) Add(s *Series) {
 		return
 	}
 	c := junit.Case{Class: s.Title, Name: s.Direction + " " + s.Number.Text()}
-	if n := len(s.Runs); n < 2*trend.LeastLevel {
+	row := &Row{s, nil}
+	switch verdict, n := row.Verdict(), len(s.Runs); verdict {
+	case "unknown":
+		c.Result, c.Text = junit.Errored, fmt.Sprintf("%s: %s of %s is not known in %s", s.Title, s.Number.Text(), mapping.Plural(s.Direction), unit.Plural(max(len(s.Unknown), 1), "run"))
+	case "too few runs":
 		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, but finding a change needs at least %d", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
-	} else {
-		c.Text = fmt.Sprintf("%s: no change for the worse in the last %d", unit.Plural(n, "run"), g.Last)
+	default:
+		c.Text = fmt.Sprintf("%s: no change for the worse of %.0f %% or more in the last %d", unit.Plural(n, "run"), 100*row.visible(), g.Last)
 	}
 	for i := range s.Changes {
-		if change := &s.Changes[i]; s.IsWorse(change) && change.Level.At >= len(s.Runs)-g.Last {
+		until := len(s.Runs) // the level lasts up to this run
+		if i+1 < len(s.Changes) {
+			until = s.Changes[i+1].Level.At
+		}
+		if change := &s.Changes[i]; s.IsWorse(change) && until > len(s.Runs)-g.Last {
 			c.Result = junit.Failed
 			c.Text = fmt.Sprintf("%s: %s of %s is worse since run %s (%s): from %s to %s, %s", s.Title, s.Number.Text(), mapping.Plural(s.Direction),
 				facts.ShortID(change.After.Run.ID), Day(change.After), s.TextOf(change.Level.Before), s.TextOf(change.Level.After), change.Text())
@@ -184,14 +220,18 @@ func (g *Gate) Add(s *Series) {
 	g.Cases = append(g.Cases, c)
 }
 
-// Log logs what failed, and how many series are too short. isMet reports whether the gate fails.
-func (g *Gate) Log(log *slog.Logger) (isMet bool) {
+// Log logs what failed, what is not known, and how many series are too short. isMet reports whether the gate fails, and isUnknown
+// whether it may fail.
+func (g *Gate) Log(log *slog.Logger) (isMet, isUnknown bool) {
 	short := 0
 	for _, c := range g.Cases {
 		switch c.Result {
 		case junit.Failed:
 			isMet = true
 			log.Error(fmt.Sprintf("--fail-last %d: %s", g.Last, c.Text))
+		case junit.Errored:
+			isUnknown = true
+			log.Warn(fmt.Sprintf("--fail-last %d: %s", g.Last, c.Text))
 		case junit.Skipped:
 			short++
 		}
@@ -199,5 +239,5 @@ func (g *Gate) Log(log *slog.Logger) (isMet bool) {
 	if short > 0 {
 		log.Info(fmt.Sprintf("note: --fail-last %d: %d of %s not checked: they have fewer than %d runs", g.Last, short, unit.Plural(len(g.Cases), "number"), 2*trend.LeastLevel))
 	}
-	return isMet
+	return isMet, isUnknown
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/trend"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -54,7 +55,13 @@ type Series struct {
 	Values    []trend.Value // value of each run
 	Median    trend.Value   // median of all values
 	Changes   []Change
+	least     float64        // the smallest change that was looked for, as a share
+	Unknown   []*mapping.Run // left out, because the number is not known well enough: see mostApart
 }
+
+// mostApart is how far the bounds of a number may be apart, as a ratio, in a run of a series. In fio's last bin there is no upper
+// bound, and the lower one says enough.
+const mostApart = 2
 
 // Change is a change in a series.
 type Change struct {
@@ -63,14 +70,16 @@ type Change struct {
 }
 
 // TextOf returns a value of the series for people. A lower bound has a mark: "≥17.0s".
-func (s *Series) TextOf(v trend.Value) string { return facts.KindText(s.Number.Kind, v.N, v.IsBound) }
+func (s *Series) TextOf(v trend.Value) string {
+	return facts.Bounded(v.Low, v.High).Text(s.Number.Kind)
+}
 
 // Text returns the size of the change for people, such as "+9.1 %". If only its smallest size is known, it is "≥+9.1
 // %" or "≤-9.1 %".
 func (c *Change) Text() string {
-	text := percentText(c.Level.Ratio.N) + " %"
+	text := percentText(c.ratio()) + " %"
 	switch {
-	case !c.Level.Ratio.IsBound:
+	case c.Level.Ratio.IsKnown():
 		return text
 	case c.isUp():
 		return "≥" + text
@@ -78,8 +87,19 @@ func (c *Change) Text() string {
 	return "≤" + text
 }
 
+// ratio returns the size of the change, or that of its bounds which is nearer to no change.
+func (c *Change) ratio() float64 {
+	if c.isUp() {
+		return c.Level.Ratio.Low
+	}
+	return c.Level.Ratio.High
+}
+
+// Size returns the size of the change on a scale of ratios: that of twice as much equals that of half as much.
+func (c *Change) Size() float64 { return math.Abs(math.Log(c.ratio())) }
+
 // isUp reports whether the number became larger.
-func (c *Change) isUp() bool { return c.Level.Ratio.N > 1 }
+func (c *Change) isUp() bool { return c.Level.Ratio.Low > 1 }
 
 // interval returns the bounds of the size as text. One of them may be missing.
 func (c *Change) interval() string {
@@ -103,25 +123,31 @@ func Day(run *mapping.Run) string {
 func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad() }
 
 // Series returns a series for each number and direction of the workload, with the changes of at least least (a
-// share). Runs that [LeftOut] names, or that lack the number, are left out.
+// share). Runs that [LeftOut] names, that lack the number, or whose bounds of it are far apart, are left out.
 func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series) {
 	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
 		for _, n := range numbers {
-			s := &Series{Workload: w, Direction: direction, Number: n}
+			s := &Series{Workload: w, Direction: direction, Number: n, least: least}
 			for _, run := range w.Runs {
 				for _, d := range run.ByDirection() {
 					if d.Direction != direction || LeftOut(run) != "" {
 						continue
 					}
-					if v, isBound := n.OfTotals(d.Totals); v > 0 && !math.IsInf(v, 0) {
-						s.Runs, s.Values = append(s.Runs, run), append(s.Values, trend.Value{N: v, IsBound: isBound})
+					switch v := n.OfTotals(d.Totals); {
+					case !v.IsKnown() && !v.IsBound():
+					case v.Low > 0 && (v.High <= mostApart*v.Low || v.IsOpen):
+						s.Runs, s.Values = append(s.Runs, run), append(s.Values, trend.Value{Low: v.Low, High: v.High})
+					case v.IsBound():
+						s.Unknown = append(s.Unknown, run)
 					}
 				}
 			}
-			if len(s.Runs) == 0 {
+			if len(s.Runs)+len(s.Unknown) == 0 {
 				continue
 			}
-			s.Median = trend.Median(s.Values)
+			if s.Median = trend.Known(math.NaN()); len(s.Values) > 0 {
+				s.Median = trend.Median(s.Values)
+			}
 			for _, c := range trend.Detect(s.Values, least) {
 				s.Changes = append(s.Changes, Change{c, s.Runs[c.At-1], s.Runs[c.At]})
 			}
@@ -136,8 +162,8 @@ func LeftOut(run *mapping.Run) string {
 	switch {
 	case run.Run.Live():
 		return "live"
-	case !run.Run.Complete:
-		return "incomplete"
+	case run.Run.Partial:
+		return "without some of their files"
 	case !unit.IsKnown(run.Run.Start):
 		return "without a date"
 	case len(run.ByDirection()) == 0:
@@ -191,7 +217,7 @@ func circumstances(run *mapping.Run) map[string]string {
 	for name, text := range run.Run.Labels {
 		set("label."+name, text)
 	}
-	for name, text := range run.Fio.Options {
+	for name, text := range fioargs.Measured(run.Fio.Options, run.CBT.ByCBT()) { // not the paths of its files
 		set("option."+name, text)
 	}
 	flatten("config", run.Config, set)
@@ -247,8 +273,8 @@ func (r *Row) mark() mapping.Change {
 		of += " of " + name
 	}
 	return mapping.Change{
-		Direction: r.Direction, Metric: r.Number.Name, Verdict: r.Verdict(), Before: digits(c.Level.Before.N), After: digits(c.Level.After.N),
-		Percent: percent(c.Level.Ratio.N), BeforeRun: c.Before.Run.ID,
+		Direction: r.Direction, Metric: r.Number.Name, Verdict: r.Verdict(), Before: digits(c.Level.Before.Middle()), After: digits(c.Level.After.Middle()),
+		Percent: percent(c.ratio()), BeforeRun: c.Before.Run.ID,
 		Text: fmt.Sprintf("%s of %s %s, was %s: %s (%s)", r.Number.Text(), of,
 			r.TextOf(c.Level.After), r.TextOf(c.Level.Before), c.Text(), c.interval()),
 	}

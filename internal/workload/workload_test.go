@@ -90,8 +90,8 @@ func TestTitles(t *testing.T) {
 	})
 }
 
-// TestSeries: a change is between two runs, and only in the direction and number in which it happened. Incomplete
-// runs and runs without a date are in no series.
+// TestSeries: a change is between two runs, and only in the direction and number in which it happened. Runs that lack files
+// and runs without a date are in no series.
 func TestSeries(t *testing.T) {
 	r, cbt := rand.New(rand.NewPCG(1, 2)), mapping.CBT{Mode: "randwrite", OpSize: 4096}
 	var runs []*mapping.Run
@@ -102,7 +102,7 @@ func TestSeries(t *testing.T) {
 		}
 		runs = append(runs, night(n, cbt, times))
 	}
-	runs[30].Run.Complete, runs[10].Write = false, nil
+	runs[30].Run.Partial, runs[10].Write = true, nil
 	undated := night(99, cbt, 5)
 	undated.Run.Start = time.Time{}
 	runs = append(runs, undated)
@@ -123,7 +123,7 @@ func TestSeries(t *testing.T) {
 			t.Fatalf("%s %s: %d values, %v", s.Direction, s.Number.Text(), len(s.Values), s.Changes)
 		}
 		c := &s.Changes[0]
-		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Level.Ratio.N-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
+		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Level.Ratio.Low-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
 			t.Errorf("%s: %+v", s.Number.Text(), c)
 		}
 	}

@@ -56,6 +56,7 @@ type DirectionStats struct {
 	IOPS           float64
 
 	Slat, Clat, Lat Latency
+	FromSubmission  bool // bins and percentiles of Clat are those of Lat; set by who takes these
 }
 
 // Latency is a distribution. All latencies are nanoseconds, also in reports of fio 2, which

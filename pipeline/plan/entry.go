@@ -79,6 +79,7 @@ func (e *Entry) View(j *fiolog.Job) *fiolog.Job {
 	}
 	for _, of := range job.All() {
 		if e.total && isFromSubmission(of) {
+			of.FromSubmission = true
 			of.Clat.Bins, of.Clat.Layout, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.N
 			of.Clat.Percentiles, of.Clat.PercentileStep = of.Lat.Percentiles, of.Lat.PercentileStep
 		}
