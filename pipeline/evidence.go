@@ -70,6 +70,9 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 		for _, err := range remarks.Skipped {
 			said.skip("%w", err)
 		}
+		for _, err := range remarks.Lacking {
+			said.lack("%w", err)
+		}
 		for _, err := range remarks.Notes {
 			said.note("%w", err)
 		}

@@ -59,7 +59,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 			if j.Head = (Head{}); j.Entry.HasPeriodic() {
 				p.problems.note("%v: periodic reports are read instead", why)
 			} else {
-				p.problems.skip("%w", why)
+				p.problems.lack(j, "%w", why)
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func (p *planner) useRaw(j *Job) bool {
 	}
 	j.Source, j.Log, j.Head = FromRaw, j.raw, j.raw.Head
 	if err := p.setUnit(j, j.Log, ofHist); err != nil && j.HasRows {
-		p.problems.skip("%w", err)
+		p.problems.lack(j, "%w", err)
 		j.Source, j.Head = FromNothing, Head{}
 		return false
 	}

@@ -160,7 +160,7 @@ func TestAttribute(t *testing.T) {
 		{"the report names the log", made{reports: 1, bins: true, options: named, histogram: "rows"}, true, ""},
 		{"it is in the same folder", made{reports: 1, bins: true, histogram: "rows", prefix: "other"}, true, ""},
 		{"it names another log", made{reports: 1, bins: true, options: named, histogram: "rows", prefix: "other"}, false, "no log here belongs to the jobs of this report"},
-		{"the log is younger, and its rows are in the bins", made{reports: 1, bins: true, options: named, histogram: "rows", written: 60_000}, true, "{[] []}"},
+		{"the log is younger, and its rows are in the bins", made{reports: 1, bins: true, options: named, histogram: "rows", written: 60_000}, true, "{[] [] []}"},
 		{"the log is younger, and there are no bins", made{reports: 1, options: named, histogram: "rows", written: 60_000}, true, "times and totals are of the one before"},
 	} {
 		var said Remarks

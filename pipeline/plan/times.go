@@ -52,7 +52,7 @@ func (p *planner) place() error {
 	for _, out := range p.Outputs {
 		drop := func(what string, ms *int64) { // so that other evidence is used instead of a damaged number
 			if at := time.UnixMilli(*ms); !isPossible(at) {
-				p.problems.skip("%s: %s %d is in the year %d, which cannot be: not used",
+				p.problems.note("%s: %s %d is in the year %d, which cannot be: not used",
 					out.File.Name(), what, *ms, at.Year())
 				*ms = 0
 			}
@@ -241,7 +241,7 @@ func (p *planner) setStart() error {
 			continue
 		}
 		if !isPossible(j.Start) {
-			p.problems.skip("%s: %s puts its start in the year %d, which cannot be: not used",
+			p.problems.note("%s: %s puts its start in the year %d, which cannot be: not used",
 				j.Log.File.Name(), j.Clock, j.Start.Year())
 			j.moment = moment{}
 			continue

@@ -252,12 +252,22 @@ func HostNames(jobs []*Job) []string {
 
 // Remarks are what a plan has to say.
 type Remarks struct {
-	Skipped []error // what is missing in the result
+	Skipped []error // what is missing in the result, also in totals
+	Lacking []error // what is missing in windows alone, because a report has the totals
 	Notes   []error // what else the user should know
 }
 
 func (r *Remarks) skip(format string, args ...any) {
 	r.Skipped = append(r.Skipped, fmt.Errorf(format, args...))
+}
+
+// lack is skip for a job that has an entry of a report.
+func (r *Remarks) lack(j *Job, format string, args ...any) {
+	if j.Entry == nil {
+		r.skip(format, args...)
+		return
+	}
+	r.Lacking = append(r.Lacking, fmt.Errorf(format, args...))
 }
 
 func (r *Remarks) note(format string, args ...any) {
