@@ -192,9 +192,10 @@ func (a *Latencies) Text(name string) string {
 	return a.numbers[i].TextBy(func(us float64) string { return unit.LatencyIn(us, a.steps[i]) })
 }
 
-// HasBounds reports whether percentiles are only bounds because requests are in no bin.
+// HasBounds reports whether latencies are only bounds because requests are in no bin. It leaves out p75, which fio does not list
+// and few tables show.
 func (a *Latencies) HasBounds() bool {
-	return slices.ContainsFunc(a.numbers[:], func(n Number) bool { return n.IsBound() && !n.IsOpen })
+	return slices.ContainsFunc(LatencyNames, func(name string) bool { n := a.Number(name); return n.IsBound() && !n.IsOpen && name != "p75" })
 }
 
 // FioNote explains the mark of latencies that fio computed.
