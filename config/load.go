@@ -118,7 +118,6 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	return c, errors.Join(append(append(faults, c.serverFaults()...), err, noZone)...)
 }
 
-// settingsFile is a file with settings.
 type settingsFile struct {
 	path   string
 	isHere bool // it is in the current folder, so only settings of [Analysis] are allowed

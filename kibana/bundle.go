@@ -85,7 +85,6 @@ type mark struct {
 // state is the attribute that has the mark.
 const state = "uiStateJSON"
 
-// mark returns the mark of an object; most have none.
 func (o *Object) mark() mark {
 	var s struct{ Fio2es mark }
 	text, _ := o.Attributes[state].(string)
@@ -127,7 +126,6 @@ func New(opt Options) (*Bundle, error) {
 //go:embed objects
 var embedded embed.FS
 
-// objects returns the folder of all sources.
 func objects() fs.FS { return must(fs.Sub(embedded, "objects")) }
 
 // newBundle makes the objects from files. The files are part of the program, so it panics if they do not fit
@@ -208,7 +206,6 @@ func (b *builder) title(text string) string {
 	return text
 }
 
-// id returns the id of the object of a file.
 func (b *builder) id(name string) string { return b.ids + name }
 
 // fields returns the types of the fields of an index pattern, by path.

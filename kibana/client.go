@@ -292,7 +292,6 @@ func (p *Plan) Apply(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// address returns the address of a dashboard in a Kibana.
 func (b *Bundle) address(kibana string, o *Object) string {
 	base := strings.TrimRight(kibana, "/")
 	if b.Space != "" && b.Space != DefaultSpace {

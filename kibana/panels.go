@@ -49,7 +49,6 @@ func (b *builder) formats(fields map[string]string) map[string]any {
 	return formats
 }
 
-// isFor reports whether a format is for fields of a type.
 func (f *format) isFor(typ string) bool {
 	switch f.ID {
 	case "duration", "bytes", "number":

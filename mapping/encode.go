@@ -120,7 +120,6 @@ func (m *member) append(b []byte, v reflect.Value) []byte {
 	return append(b, ',')
 }
 
-// appendObject appends a struct as an object.
 func appendObject(b []byte, v reflect.Value) []byte {
 	b = append(b, '{')
 	for _, m := range membersOf(v.Type()) {

@@ -88,7 +88,6 @@ func (s *Source) contents(roles ...string) []content {
 	return slices.Compact(all)
 }
 
-// isContent reports whether the file has one of these roles and a content.
 func (f *SourceFile) isContent(roles []string) bool {
 	return f.Hash != "" && f.Bytes > 0 && slices.Contains(roles, f.Role)
 }

@@ -211,7 +211,6 @@ func LayoutName(l hist.Layout) string {
 	return name
 }
 
-// layouts has all layouts by their names.
 var layouts = sync.OnceValue(func() map[string]hist.Layout {
 	all := map[string]hist.Layout{}
 	for groups := hist.MinGroups; groups <= hist.MaxGroups; groups++ {

@@ -34,7 +34,6 @@ type account struct {
 	directions [fiolog.Directions]directionAccount
 }
 
-// directionAccount is one direction of an account.
 type directionAccount struct {
 	stats    *fiolog.DirectionStats // of the report
 	logged   *hist.Histogram        // sum of the rows; read only

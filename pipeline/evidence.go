@@ -95,7 +95,6 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 	return stages, nil
 }
 
-// close closes the logs except those that keep has.
 func (in *input) close(keep map[*plan.Log]bool) {
 	for log, l := range in.logs {
 		if !keep[log] {

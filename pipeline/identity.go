@@ -214,7 +214,6 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 	return e, nil
 }
 
-// copyBuffers are for [hashFile].
 var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 
 // hashFile hashes the first bytes of a file, at most as many as given, as far as it can be read. Errors are reported when
@@ -261,7 +260,6 @@ func hashBegin(f *source.File) string {
 	return ""
 }
 
-// beginOf returns [mapping.SourceFile].Begin of a report.
 func (p *input) beginOf(f *source.File) string {
 	const short = 1000 // milliseconds
 	numbers, ran, format := "", int64(0), ""

@@ -42,7 +42,6 @@ type reportFile struct {
 	longest int64 // of these, milliseconds
 }
 
-// reportJob has the rows of one job of a reportFile.
 type reportJob struct {
 	*reportFile
 	job   *plan.Job

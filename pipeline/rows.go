@@ -222,7 +222,6 @@ type jobRows struct {
 	cut        bool  // the log ends too early
 }
 
-// directionCounts count one direction of a job.
 type directionCounts struct {
 	sum        hist.Histogram // of all rows, if the run has a report
 	requests   uint64
@@ -279,7 +278,6 @@ const (
 	priceOfDocument = 1 << 10
 )
 
-// price returns what a row costs.
 func (in *jobRows) price(row *align.Row) (price int64) {
 	window := max(in.Window, 1)
 	if row.Total > 0 {
@@ -298,7 +296,6 @@ func (in *jobRows) price(row *align.Row) (price int64) {
 	return price
 }
 
-// file returns the file that the job's rows are of.
 func (in *jobRows) file() *source.File {
 	if in.job.Source == plan.FromReports {
 		return in.job.Entry.Out.File

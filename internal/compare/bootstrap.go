@@ -14,7 +14,6 @@ type requests struct {
 	completed, ms float64
 }
 
-// statistic computes numbers of requests.
 type statistic func(requests) []float64
 
 // metricsOf returns the statistic of metrics, in requests per second or nanoseconds.
@@ -31,7 +30,6 @@ func metricsOf(metrics []facts.Metric) statistic {
 	}
 }
 
-// sharesAbove returns the statistic of the shares of requests above some latencies.
 func sharesAbove(latencies []float64) statistic {
 	return func(r requests) (shares []float64) {
 		for _, latency := range latencies {

@@ -252,7 +252,6 @@ func (c *Change) judgeByShare(a, b *pool, at []float64, n int, tail float64) {
 	}
 }
 
-// isOpen reports whether a metric of h is a lower bound.
 func isOpen(m facts.Metric, h *hist.Histogram) bool {
 	return m != facts.IOPS && !h.IsEmpty() && m.Of(h).Open
 }

@@ -181,7 +181,6 @@ func (c *Change) VerdictText() string {
 	return fmt.Sprintf("no change > %.1f %%", percent)
 }
 
-// signed returns a share in percent with its sign.
 func signed(share float64) string {
 	x := math.Round(share*1000) / 10
 	switch {

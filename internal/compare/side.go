@@ -97,7 +97,6 @@ func (s *Side) of(direction string) (list []*series) {
 	return list
 }
 
-// directions lists the directions of the side.
 func (s *Side) directions() string {
 	var names []string
 	for _, d := range append(mapping.Directions[:], mapping.AllDirections) {

@@ -118,7 +118,6 @@ func SectionTitle(s *mapping.RunSection) string {
 	return strings.TrimSpace(s.Name + " " + SettingsText(&s.CBT))
 }
 
-// first returns a text only in the first line of a run.
 func first(text func(*mapping.Run) string) func(*Line) string {
 	return func(l *Line) string {
 		if !l.IsFirst {

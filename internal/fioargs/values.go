@@ -36,7 +36,6 @@ var unmeasured = strings.Fields(`name description comm wait_for stonewall new_gr
 // places are the options that name files, folders, volumes and clients.
 var places = strings.Fields("filename filename_format directory opendir rbdname pool clientname")
 
-// number matches a number in a name.
 var number = regexp.MustCompile("[0-9]+")
 
 // Unnumbered returns a name with "#" in place of each number.

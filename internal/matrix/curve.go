@@ -79,7 +79,6 @@ func (c *Curve) lineName(l line) string {
 	return c.By[0].Name + " " + l.name
 }
 
-// about describes a dot.
 func (c *Curve) about(d dot) string {
 	text := fmt.Sprintf("%s: %s IOPS, %s %s", d.cell.Name(), d.iops.ValueText(), c.Metric.Text(), d.latency.ValueText())
 	if d.latency.Runs > 1 {

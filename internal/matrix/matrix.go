@@ -124,7 +124,6 @@ type Value struct {
 	raw    any     // for programs: a float64 or a string; nil if it is not known
 }
 
-// of returns the value that a run has.
 func (s Setting) of(run *mapping.Run) Value {
 	values := s.Values(run)
 	if text := workload.DefaultOf(run, s.Field.Name); text != "" && len(values) == 0 {
@@ -299,7 +298,6 @@ func (m *Matrix) Cells() (list []*Cell) {
 // Name returns the values of the cell for people, such as "bs 4K, iodepth 16".
 func (c *Cell) Name() string { return named(c.of.By, c.Values) }
 
-// named returns values with the names of their settings.
 func named(by []Setting, values []Value) string {
 	var texts []string
 	for i, v := range values {

@@ -14,7 +14,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// gridColumn is a column of a table for people.
 type gridColumn struct {
 	heading string
 	text    func(row Value) string // empty: no run has these values

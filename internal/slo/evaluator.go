@@ -64,7 +64,6 @@ type Evaluator struct {
 	open    map[string]*sample // by direction; windows of other hosts or jobs may still be added
 }
 
-// series is one direction of the run.
 type series struct {
 	windows   []passed
 	completed int64
@@ -133,7 +132,6 @@ func (r *Rule) in(w *sample) (o outcome, ok bool) {
 	return o, false
 }
 
-// add adds a window.
 func (e *Evaluator) add(w sample) {
 	s, kept := e.of(w.direction), passed{w.start, w.end, w.completed}
 	s.completed += w.completed
@@ -180,7 +178,6 @@ func (e *Evaluator) Verdicts() (all []Verdict) {
 	return all
 }
 
-// verdict returns the verdict on rule i in one direction.
 func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	v := newVerdict(e.rules[i], direction)
 	r := &v.Rule
@@ -430,7 +427,6 @@ func (r *Rule) judge(a hist.Answer) outcome {
 	return o
 }
 
-// exact returns the outcome of a value without error.
 func (r *Rule) exact(value float64) outcome {
 	return r.judge(hist.Answer{Value: value, Low: value, High: value})
 }

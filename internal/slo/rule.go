@@ -17,7 +17,6 @@ type Rule struct {
 	share     number // share of windows; zero if the rule is not about windows
 }
 
-// number is a number of a rule, with its unit.
 type number struct {
 	text  string // in one form: "10ms"
 	value float64
@@ -127,7 +126,6 @@ func (r Rule) Target() string {
 	return r.operator + " " + r.limit.text
 }
 
-// isAbout reports whether the rule applies to a direction.
 func (r *Rule) isAbout(direction string) bool { return r.Direction == "" || r.Direction == direction }
 
 // isUpper reports whether the limit is an upper limit, so that higher values are worse.

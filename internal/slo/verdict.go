@@ -155,7 +155,6 @@ type Row struct {
 	*Verdict
 }
 
-// when returns when a moment began, if that is known.
 func (r *Row) when(m Moment) time.Time {
 	return r.Run.Start.Add(time.Duration(m.Start) * time.Millisecond)
 }

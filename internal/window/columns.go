@@ -54,7 +54,6 @@ func (c *Columns[C]) find(start int64) (i int, isThere bool) {
 	return i, i < len(c.starts) && c.starts[i] == start
 }
 
-// start returns where the column of a time begins.
 func (c *Columns[C]) start(time int64) int64 {
 	since := (time - c.Origin) % c.width
 	if since < 0 {

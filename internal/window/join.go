@@ -39,7 +39,6 @@ func Join(windows iter.Seq2[*Window, error], run *mapping.Run, length int64) ite
 	}
 }
 
-// joiner is the state of a join.
 type joiner struct {
 	run          *mapping.Run
 	step, length int64 // in milliseconds
@@ -57,7 +56,6 @@ type joinKey struct {
 	Series
 }
 
-// add adds a stored window.
 func (j *joiner) add(w *Window) error {
 	from := int64(0) // nominal, in milliseconds since the beginning of the grid
 	if at := w.ElapsedMS; at > 0 {
@@ -160,7 +158,6 @@ type joined struct {
 	lacksRate       bool    // the rate of a window is not known
 }
 
-// add adds a window and its [Window.Histogram].
 func (j *joined) add(w *Window, h *hist.Histogram) {
 	seconds := float64(w.Length().Milliseconds()) / 1000
 	if w.End.After(j.end) {

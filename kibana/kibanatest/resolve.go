@@ -167,7 +167,6 @@ func (c *Context) clauses(list []any) []any {
 	return out
 }
 
-// interval returns an interval of a date_histogram.
 func (c *Context) interval(v any) (kind, text string, err error) {
 	text, ok := v.(string)
 	if !ok {

@@ -45,7 +45,6 @@ func (t Tree) fill(of reflect.Type, double map[string]any) {
 	}
 }
 
-// fieldOf returns the field for values of a Go type.
 func fieldOf(t reflect.Type, double map[string]any) map[string]any {
 	switch t {
 	case reflect.TypeFor[mapping.Bins]():

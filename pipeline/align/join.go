@@ -108,7 +108,6 @@ func (j *joint) add(w *Window) {
 	p.last = w.Elapsed
 }
 
-// windows returns the joined windows, in order.
 func (j *joint) windows() (list []*Window) {
 	for _, key := range slices.SortedFunc(maps.Keys(j.parts), Key.Compare) {
 		p := j.parts[key]

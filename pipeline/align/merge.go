@@ -145,7 +145,6 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window
 	return stats, nil
 }
 
-// merger is the state of one merge.
 type merger struct {
 	opt     Options
 	streams []*Stream

@@ -60,7 +60,6 @@ type claims struct {
 
 const histInterval = "log_hist_msec"
 
-// logOptions are the options that name logs.
 var logOptions = []string{"write_hist_log", "write_lat_log", "write_bw_log", "write_iops_log"}
 
 // add adds the prefixes of one job. If isBare is true, an option has no value. Then the job's name is a prefix.

@@ -173,7 +173,6 @@ func (s *sorter) dropRun(r, of *Run) {
 	}
 }
 
-// copyOf is what a file is a copy of.
 type copyOf struct {
 	first  *source.File // with that content; the file itself if no file before it has it
 	digits int          // other than 0, if several files have the content

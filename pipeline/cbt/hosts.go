@@ -102,7 +102,6 @@ func (r *Run) SetHost(host string) {
 	r.setHosts(func(_ *source.File, known string) string { return cmp.Or(known, host) })
 }
 
-// setHosts sets the host of each file to what hostOf returns for the file and its host so far.
 func (r *Run) setHosts(hostOf func(f *source.File, known string) string) {
 	for _, logs := range [][]Log{r.Logs, r.Others} {
 		for i := range logs {
@@ -202,7 +201,6 @@ func (s *sorter) archiveOf(runs []*Run) string {
 	return runs[0].Archive
 }
 
-// pathsOf lists the paths of runs for people.
 func pathsOf(runs []*Run) string {
 	var all []string
 	for _, r := range runs {

@@ -233,7 +233,6 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 	return logs, reports, jobs
 }
 
-// hasLogs reports whether logs lie in a folder.
 func (s *sorter) hasLogs(dir string) bool {
 	return slices.ContainsFunc(s.files, func(f *source.File) bool { return s.dirOf(f) == dir && roleOf(f.Path) == roleLog })
 }
@@ -327,7 +326,6 @@ func hasJSON(head []byte) bool {
 	return hasKey(head, `"fio version"`) || hasKey(head, `"jobs"`) && hasKey(head, `"jobname"`)
 }
 
-// hasKey reports whether an object of a JSON text has a key.
 func hasKey(text []byte, key string) bool {
 	const blanks = " \t\r\n"
 	for {

@@ -40,10 +40,8 @@ type sorter struct {
 	index         index
 }
 
-// folder is a folder under one argument.
 type folder struct{ argument, archive, path string }
 
-// in returns another folder of the same archive.
 func (f folder) in(dir string) folder { return folder{f.argument, f.archive, dir} }
 
 // folderOf returns a folder of the archive in which a file was found. The argument is part of it, because archives may
@@ -181,7 +179,6 @@ type place struct {
 	known    mapping.CBT
 }
 
-// placeKey is the folder of a file.
 type placeKey struct {
 	folder
 	named bool // the file has a host in its own name

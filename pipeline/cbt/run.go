@@ -239,13 +239,11 @@ func namesIn(list []string) []string {
 	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 }
 
-// logs returns the logs of all kinds.
 func (o *Output) logs() []Log { return slices.Concat(o.Logs, o.Others) }
 
 // isReported reports whether there are no logs at all.
 func (o *Output) isReported() bool { return len(o.Logs)+len(o.Others) == 0 }
 
-// add adds a log.
 func (o *Output) add(l Log) {
 	if l.Kind.IsHistogram() {
 		o.Logs = append(o.Logs, l)
@@ -254,7 +252,6 @@ func (o *Output) add(l Log) {
 	}
 }
 
-// dropLogs removes the logs for which drop returns true.
 func (o *Output) dropLogs(drop func(Log) bool) {
 	o.Logs = slices.DeleteFunc(o.Logs, drop)
 	o.Others = slices.DeleteFunc(o.Others, drop)

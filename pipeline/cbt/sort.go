@@ -259,7 +259,6 @@ func (s *sorter) inOrder(runs []*Run) []*Run {
 	return runs
 }
 
-// first returns the place of a run's first file.
 func (s *sorter) first(r *Run) int {
 	at := len(s.order)
 	for _, l := range r.logs() {

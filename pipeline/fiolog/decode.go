@@ -49,7 +49,6 @@ type decoder struct {
 	unit hist.Unit         // of the report's latencies
 }
 
-// newReport makes a report of a document that is JSON.
 func newReport(doc []byte) (*Report, error) {
 	const host, port = "hostname", "port"
 	d := &decoder{doc: doc, json: jsontext.NewDecoder(bytes.NewBuffer(doc), lenient...), left: maxMade}

@@ -40,7 +40,6 @@ type order struct {
 	ahead    int64 // a time skipped because it was too far ahead
 }
 
-// trail is one direction's times.
 type trail struct {
 	rows         int
 	last, before int64 // the latest two

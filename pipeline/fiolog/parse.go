@@ -19,7 +19,6 @@ const maxDigits = 19
 
 type binBuffer [binSlots]hist.Bin
 
-// row is a parsed line.
 type row struct {
 	time      uint64
 	direction uint64

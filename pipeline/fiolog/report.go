@@ -124,7 +124,6 @@ func (j *Job) All() []*DirectionStats {
 	return all
 }
 
-// latencies are all distributions of a job.
 func (j *Job) latencies() (all []*Latency) {
 	for _, s := range j.All() {
 		all = append(all, &s.Slat, &s.Clat, &s.Lat)

@@ -82,7 +82,6 @@ func (t *texts) takeTerse() {
 	t.addJob(j)
 }
 
-// takeDirection takes the fields of a direction.
 func (t *texts) takeDirection(s *DirectionStats, f []string) {
 	s.IOBytes, s.IOPS, s.Runtime = uint64(min(t.whole(f[0]), 1<<50))<<10, float64(t.whole(f[2])), t.whole(f[3])
 	if s.Runtime == 0 {

@@ -119,7 +119,6 @@ func (t *texts) add(text []byte, line int) {
 	}
 }
 
-// take takes a line.
 func (t *texts) take() {
 	match := func(line *regexp.Regexp, part string) []string {
 		if !strings.Contains(t.text, part) {
@@ -259,7 +258,6 @@ func (t *texts) beginJob(m []string) {
 	t.job = &Job{Name: id.name, GroupID: int(t.whole(m[2])), Members: int(min(t.whole(m[3]), mostMembers)), Error: int(t.whole(m[4])), Process: id.process}
 }
 
-// begin begins a report.
 func (t *texts) begin(format Format, version string) {
 	t.report, t.seen = &Report{Format: format, Version: version, Client: t.client, Line: t.line, Unit: unitOf(version)}, map[jobOf]bool{}
 }
@@ -332,7 +330,6 @@ func (t *texts) endJob() {
 	t.addJob(j)
 }
 
-// addJob adds a job to the report.
 func (t *texts) addJob(j *Job) {
 	const made = int(unsafe.Sizeof(*j)) + 3*maxRanks*int(unsafe.Sizeof(Percentile{}))
 	for _, s := range j.All() {
@@ -453,7 +450,6 @@ func (t *texts) number(s string, kilo float64) quantity {
 	return quantity{value, step * unit}
 }
 
-// whole reads a whole number.
 func (t *texts) whole(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > 1<<53 {

@@ -125,7 +125,6 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 	return all
 }
 
-// jobsOf returns the jobs of a host of fio --client.
 func jobsOf(host string, jobs []*Job) []*Job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Host != "" && host != "" && !cbt.SameHost(host, j.Host) })
 }

@@ -338,7 +338,9 @@ func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
 		const rounding = 1200 // of elapsed, which is in whole seconds
 		isAnother = one.Timestamp-was.Timestamp-(after-before) > rounding || after < before
 	}
-	hasTime := func(j fiolog.Job) bool { return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 }) }
+	hasTime := func(j fiolog.Job) bool {
+		return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
+	}
 	return isAnother, requests(was) > 0 && slices.ContainsFunc(was.Jobs, hasTime)
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// jobOptions are the options of a job, or of all jobs of an entry of a report.
 type jobOptions struct {
 	job         string            // its name
 	own, global map[string]string // own options have precedence over global ones

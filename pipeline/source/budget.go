@@ -58,7 +58,6 @@ func (b *Budget) of(bytes int64) *Budget {
 	return &Budget{above: b, packed: bytes}
 }
 
-// scan returns the budget of the scan.
 func (b *Budget) scan() *Budget {
 	for b.above != nil {
 		b = b.above

@@ -226,7 +226,6 @@ func expand(args []string) (roots []string, err error) {
 	return roots, nil
 }
 
-// ended reports whether the scan must end.
 func (s *scanner) ended() bool {
 	if s.fatal == nil {
 		s.fatal = s.ctx.Err()

@@ -141,7 +141,6 @@ type Set struct {
 // does not have to check ctx. Until with the background context removes the limit.
 func (s *Set) Until(ctx context.Context) { s.until.Store(&ctx) }
 
-// ended is the error of the context that readers end with.
 func (s *Set) ended() error {
 	if ctx := s.until.Load(); ctx != nil {
 		return (*ctx).Err()

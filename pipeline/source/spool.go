@@ -73,7 +73,6 @@ func (in *spoolInput) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// spoolEnd appends to the file of a spool.
 type spoolEnd struct{ *spool }
 
 func (s spoolEnd) Write(p []byte) (int, error) {
@@ -82,7 +81,6 @@ func (s spoolEnd) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// open returns a reader of the content.
 func (k *kept) open(*reader) (io.Reader, error) { return io.NewSectionReader(k, 0, k.Size()), nil }
 
 // close removes the temporary file.

@@ -85,7 +85,6 @@ func newZstd() *zstd.Decoder {
 	return z
 }
 
-// kind is the format of a content.
 type kind uint8
 
 const (
@@ -98,7 +97,6 @@ const (
 	zipped
 )
 
-// isArchive reports whether the kind has members.
 func (k kind) isArchive() bool { return k == tarred || k == zipped }
 
 // detect finds the kind by the first bytes (up to sniffLen). Text, JSON and
@@ -338,7 +336,6 @@ func (s *scanner) keep(it item, b body) {
 	s.hold(priceOfFile, it.name)
 }
 
-// archive is an archive that is read.
 type archive struct {
 	*scanner
 	item
