@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -85,7 +85,7 @@ Elasticsearch.`,
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs even if the history has more of their files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
-	fl.BoolVar(&how.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change, and warn about changed contents")
+	fl.BoolVar(&how.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change")
 	fl.BoolVar(&how.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 	addPickFlags(fl, &how.pick)
 	addOneRunFlag(fl)
@@ -116,25 +116,26 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	night, closeStore := g.night(ctx, paths, hosts, opt)
-	defer closeStore()
+	if g.quiet {
+		g.setLog(slog.LevelWarn)
+	}
+	night, memory, closeNight, err := g.night(ctx, paths, hosts, opt)
+	defer closeNight()
+	if err != nil {
+		return err
+	}
 	if _, err := g.rules(); err != nil { // before any file is read
 		return err
 	}
 	if opt.Coarseness > 0 {
 		g.log.Info("note: coarsen " + g.cfg.Coarsen + ": " + config.Coarsened(opt.Coarseness))
 	}
-	if !g.verify {
-		known, isUnchanged, err := night.Unchanged(ctx)
-		if err != nil {
-			return err
-		}
-		if isUnchanged {
-			if err := g.printNews(&ingest.Result{}, known, time.Since(began)); err != nil {
-				return err
-			}
-			return g.endNight(ctx, night, nil)
-		}
+	known, ok, err := night.Unchanged(ctx)
+	if err != nil {
+		return err
+	}
+	if ok {
+		return g.printNews(&ingest.Result{}, known, time.Since(began))
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
 		g.progress.Show("looking: %s, %s", unit.Plural(p.Files, "file"), unit.Bytes(p.Bytes))
@@ -149,7 +150,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 		return usageError{Err: err}
 	}
 	for _, p := range archive.Problems {
-		night.Problem(p)
+		night.Skipped(nil, p)
 	}
 	g.logLeft(archive)
 	if len(archive.Runs) == 0 {
@@ -165,7 +166,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 			Skipped: night.Skipped,
 		})
 	}
-	result, known, err := night.Ingest(ctx, runs, g.verify, read)
+	result, known, err := night.Ingest(ctx, runs, read)
 	if err != nil {
 		return err
 	}
@@ -173,10 +174,10 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 	if err := g.printNews(&result, known, time.Since(began)); err != nil {
 		return err
 	}
-	for _, name := range night.Wrong {
-		g.leaveOut(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
+	if memory != "" {
+		g.remember(ctx, night, memory, runs)
 	}
-	return g.endNight(ctx, night, runs)
+	return nil
 }
 
 // store stores runs in the history in the settings, or in a file.
@@ -209,9 +210,9 @@ func (e *env) storeIn(file string, open func() (ingest.Target, error), store fun
 	return errors.Join(store(to), to.Store.Close())
 }
 
-// printNews prints the new runs, how much was stored, where, and what to do next. known is the number of runs that
-// were not read.
-func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Duration) error {
+// printNews prints the new runs, how much was stored, where, and what to do next. known are the runs that were not read.
+func (g *ingestCall) printNews(result *ingest.Result, known history.Seen, took time.Duration) error {
+	ingest.LogRemoved(g.log, len(known.Removed))
 	news := result.News()
 	new(where.Order).Sort(news, false) // as runs lists them: the newest first
 	facts.KeepTogether(news)
@@ -240,7 +241,7 @@ func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Durat
 			text += ": " + unit.Count(requests) + " requests"
 		}
 	}
-	if unchanged += known; unchanged > 0 {
+	if unchanged += len(known.Runs); unchanged > 0 {
 		text += "; " + unit.Count(int64(unchanged)) + " unchanged"
 	}
 	if g.verify {
@@ -256,82 +257,47 @@ func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Durat
 	return nil
 }
 
-// night begins an ingest with what earlier ones remembered. The returned function closes what was opened.
-func (g *ingestCall) night(ctx context.Context, paths []string, hosts []cbt.HostPath, opt pipeline.Options) (*nightly.Night, func()) {
-	if g.quiet {
-		g.setLog(slog.LevelWarn)
+// night begins an ingest with what earlier ones remembered, in the history or, if that is in a cluster, in a file of the
+// user. memory is its name, or "" if this ingest is not remembered. The returned function closes what was opened.
+func (g *ingestCall) night(
+	ctx context.Context, paths []string, hosts []cbt.HostPath, opt pipeline.Options,
+) (n *nightly.Night, memory string, closeAll func(), _ error) {
+	n, memory, closeAll = &nightly.Night{
+		Settings: fmt.Sprintf("%s %s %q", thisBuild(), opt.Fingerprint(), hosts), Call: fmt.Sprintf("%q %q", paths, g.pick), Restore: g.restore,
+		Verify: g.verify, Say: g.leaveOut,
+	}, g.cfg.History, func() {}
+	cluster := g.cfg.Elasticsearch
+	if cluster.Enabled() {
+		name := sha256.Sum256(fmt.Appendf(nil, "%q %q", cluster.Addresses, g.cfg.Prefix))
+		memory = filepath.Join(config.StateFolder(), fmt.Sprintf("ingests-%x.db", name[:8]))
 	}
-	into := g.cfg.History // what was remembered is valid only for the same history
-	if path, err := filepath.Abs(into); err == nil {
-		into = path
+	if g.output != "" || g.dryRun || g.force || cluster.Enabled() && config.StateFolder() == "" || n.Begin(ctx, paths, time.Now()) != nil {
+		return n, "", closeAll, nil
 	}
-	if cluster := g.cfg.Elasticsearch; cluster.Enabled() {
-		into = fmt.Sprintf("%q %q", cluster.Addresses, g.cfg.Prefix)
+	store, err := sqlite.OpenReadOnly(ctx, memory)
+	if err != nil { // opening it for writing reports what is wrong
+		return n, memory, closeAll, nil
 	}
-	build := thisBuild().String() // another build may read files in another way
-	if file, err := os.Executable(); err == nil {
-		if info, err := os.Stat(file); err == nil {
-			build += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	how := nightly.Options{
-		Remember: g.output == "" && !g.dryRun && !g.force && g.memory() != "",
-		Settings: into + "\n" + build + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
-		Choice: fmt.Sprintf("%q %q", g.pick, hosts),
-	}
-	if how.Remember {
-		memory, err := sqlite.OpenReadOnly(ctx, g.memory())
-		if err != nil { // opening it for writing reports what is wrong
-			g.log.Debug("nothing is remembered: " + err.Error())
-		}
-		how.Memory = memory
-	}
-	cluster := history.Store(nil)
-	how.Store = func(ctx context.Context) (_ history.Store, err error) {
-		if !g.cfg.Elasticsearch.Enabled() {
-			return how.Memory, nil
-		}
-		if cluster == nil {
-			cluster, err = g.openHistory(ctx)
-		}
-		return cluster, err
-	}
-	closeAll := func() {
-		if how.Memory != nil {
-			how.Memory.Close()
-		}
-		if cluster != nil {
-			cluster.Close()
-		}
-	}
-	return nightly.Begin(ctx, how, time.Now()), closeAll
-}
-
-// memory returns the file in which ingests remember what they read: the embedded history, or a file of the user if the
-// history is in a cluster. It is "" if the user has no home.
-func (e *env) memory() string {
-	if !e.cfg.Elasticsearch.Enabled() {
-		return e.cfg.History
-	}
-	if folder := config.StateFolder(); folder != "" {
-		return filepath.Join(folder, "ingests.db")
-	}
-	return ""
-}
-
-// endNight remembers the ingest. all are the runs of an ingest that read files.
-func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run) error {
-	if night.Remembers() && all != nil {
-		memory, err := sqlite.Open(ctx, g.memory())
-		if err == nil {
-			err = errors.Join(night.Save(ctx, memory, all), memory.Close())
-		}
+	n.Memory, n.Store, closeAll = store, store, func() { store.Close() }
+	if cluster.Enabled() {
+		to, err := g.cluster(ctx)
 		if err != nil {
-			g.log.Info(fmt.Sprintf("note: remember what was read: %v; the next ingest reads all files again", err))
+			return n, memory, closeAll, err
 		}
+		n.Store, closeAll = to, func() { store.Close(); to.Close() }
 	}
-	g.leftOut = g.leftOut || night.Damage() > 0
-	return nil
+	return n, memory, closeAll, nil
+}
+
+// remember stores what the next ingest needs to know of this one. runs are those that it found.
+func (g *ingestCall) remember(ctx context.Context, night *nightly.Night, memory string, runs []*cbt.Run) {
+	to, err := sqlite.Open(ctx, memory)
+	if err == nil {
+		err = errors.Join(night.Save(ctx, to, runs), to.Close())
+	}
+	if err != nil {
+		g.log.Info(fmt.Sprintf("note: remember what was read: %v; the next ingest reads all files again", err))
+	}
 }
 
 // progressOf returns a function that shows how many runs are done, and their share by the size of their files.

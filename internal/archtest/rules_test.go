@@ -179,7 +179,7 @@ var rules = map[string]rule{
 	},
 	"internal/nightly": {
 		level:   7,
-		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history", "internal/history/sqlite"},
+		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history"},
 		why:     "what an ingest remembers does not depend on commands or settings",
 	},
 	"internal/follow": {

@@ -95,6 +95,14 @@ type Store interface {
 	Close() error
 }
 
+// Seen is what an ingest remembers of some files.
+type Seen struct {
+	State   string            // a hash of their names, sizes, times and inodes; "": they must be read again
+	Runs    map[string]string // ids of the runs that were made of them, each with its version in the history
+	Removed map[string]string // ids of those that people removed from it, each with the hash of one of its files
+	Said    []string          // warnings about what was left out
+}
+
 // Marker is a store that also stores at which runs numbers changed, for readers that cannot compute it, such as
 // dashboards.
 type Marker interface {

@@ -51,7 +51,6 @@ type Stored struct {
 	Files     *cbt.Run
 	Run       *mapping.Run // run document without histograms and source files
 	Unchanged bool         // the target had the run before
-	Lacking   bool         // documents are missing in the target, and these files cannot replace them
 }
 
 // NotStored is a run that is not in the target.
@@ -188,7 +187,7 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	restored, err := store(ctx, to, again, opt, true)
 	result.LeftOut = result.LeftOut || restored.LeftOut
 	for _, s := range restored.Stored {
-		if s.Lacking = s.Unchanged; s.Lacking { // these files are fewer than those of the stored run
+		if s.Unchanged { // these files are fewer than those of the stored run
 			result.skip(s.Files, opt, fmt.Errorf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
 				s.Files.Name(), facts.ShortID(s.Run.Run.ID)))
 		}

@@ -56,50 +56,66 @@ func (k *keeper) recreate() {
 func later() time.Time { return time.Now().Add(time.Hour) }
 
 // begin begins an ingest of the archive in dir.
-func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *nightly.Night {
-	k.log.Reset()
-	return nightly.Begin(context.Background(), nightly.Options{
-		Remember: !k.forgets, Settings: opt.Fingerprint(), Paths: []string{dir}, Log: slog.New(slog.NewTextHandler(&k.log, nil)),
-		Memory: k.store, Store: func(context.Context) (history.Store, error) { return k.store, nil },
-	}, now)
+func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *night {
+	n := &night{keeper: k, opt: opt, dir: dir}
+	n.Night = nightly.Night{
+		Settings: opt.Fingerprint(), Call: dir, Memory: k.store, Store: k.store, Say: func(text string) { n.damage = append(n.damage, text) },
+	}
+	if !k.forgets {
+		n.remembers = n.Begin(context.Background(), []string{dir}, now) == nil
+	}
+	return n
+}
+
+// night is one ingest.
+type night struct {
+	nightly.Night
+	*keeper
+	opt       pipeline.Options
+	dir       string
+	remembers bool
+	damage    []string // messages
 }
 
 // isUnchanged reports whether nothing has changed.
-func (k *keeper) isUnchanged(n *nightly.Night) bool {
+func (n *night) isUnchanged() bool {
 	_, ok, err := n.Unchanged(context.Background())
 	if err != nil {
-		k.Fatal(err)
+		n.Fatal(err)
 	}
 	return ok
 }
 
 // ingest reads what changed, and returns how many runs it read.
-func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled bool) (read int) {
+func (n *night) ingest(verify, isKilled bool) (read int) {
 	ctx := context.Background()
 	check := func(err error) {
 		if err != nil {
-			k.Helper()
-			k.Fatal(err)
+			n.Helper()
+			n.Fatal(err)
 		}
 	}
-	archive, err := pipeline.Open(ctx, n.Paths, nil, nil)
+	n.log.Reset()
+	log := slog.New(slog.NewTextHandler(&n.log, nil))
+	archive, err := pipeline.Open(ctx, []string{n.dir}, nil, nil)
 	check(err)
 	defer archive.Close()
 	for _, p := range archive.Problems {
-		n.Problem(p)
+		n.Skipped(nil, p)
 	}
-	_, known, err := n.Ingest(ctx, archive.Runs, verify, func(runs []*cbt.Run) (ingest.Result, error) {
+	n.Verify = verify
+	_, known, err := n.Ingest(ctx, archive.Runs, func(runs []*cbt.Run) (ingest.Result, error) {
 		read += len(runs)
-		return ingest.Runs(ctx, ingest.Target{Sink: k.store, Store: k.store}, runs, ingest.Options{
-			Pipeline: opt, Log: n.Log, Skipped: n.Skipped,
+		return ingest.Runs(ctx, ingest.Target{Sink: n.store, Store: n.store}, runs, ingest.Options{
+			Pipeline: n.opt, Log: log, Skipped: n.Skipped,
 		})
 	})
 	check(err)
-	if left := k.left(); known+read+left < len(archive.Runs) {
-		k.Fatalf("%d runs known, %d read, %d left out, of %d", known, read, left, len(archive.Runs))
+	if left := n.left(); len(known.Runs)+len(known.Removed)+read+left < len(archive.Runs) {
+		n.Fatalf("%d runs known, %d removed, %d read, %d left out, of %d", len(known.Runs), len(known.Removed), read, left, len(archive.Runs))
 	}
-	if !isKilled && n.Remembers() {
-		check(n.Save(ctx, k.store, archive.Runs))
+	if !isKilled && n.remembers {
+		check(n.Save(ctx, n.store, archive.Runs))
 	}
 	return read
 }
@@ -121,10 +137,10 @@ func (k *keeper) left() (sum int) {
 // night is one ingest. It returns the number of damages.
 func (k *keeper) night(opt pipeline.Options, dir string, isKilled bool) (damage int) {
 	n := k.begin(opt, dir, later())
-	if !k.isUnchanged(n) {
-		k.ingest(n, opt, false, isKilled)
+	if !n.isUnchanged() {
+		n.ingest(false, isKilled)
 	}
-	return n.Damage()
+	return len(n.damage)
 }
 
 // runs returns the runs of the history, sorted by id.

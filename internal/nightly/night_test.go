@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -35,7 +34,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// change changes the table of memos.
+// change changes what is remembered.
 func (k *keeper) change(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", k.file)
@@ -85,24 +84,27 @@ func TestUnchanged(t *testing.T) {
 		"a run has other windows": {func(t *testing.T, dir string, k *keeper) {
 			k.night(pipeline.Options{Window: 2 * time.Second}, dir, true)
 		}, all},
-		"no memos":                {func(t *testing.T, _ string, k *keeper) { k.change(t, `DELETE FROM memos`) }, all},
-		"memos of other programs": {func(t *testing.T, _ string, k *keeper) { k.change(t, `UPDATE memos SET text = '"x"'`) }, all},
+		"nothing is remembered":  {func(t *testing.T, _ string, k *keeper) { k.change(t, `DELETE FROM seen`) }, all},
+		"another form of states": {func(t *testing.T, _ string, k *keeper) { k.change(t, `UPDATE seen SET state = 'x'`) }, all},
+		"a run lost its documents": {func(t *testing.T, _ string, k *keeper) {
+			k.change(t, `DELETE FROM intervals WHERE ingest = 1`)
+		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, k := lab(t)
 			k.night(opt, dir, false)
-			if n := k.begin(opt, dir, later()); !k.isUnchanged(n) {
+			if n := k.begin(opt, dir, later()); !n.isUnchanged() {
 				t.Fatal("the archive has changed at once")
 			}
 			c.change(t, dir, k)
 			n := k.begin(opt, dir, later())
-			if ok := k.isUnchanged(n); ok != (name == "nothing") {
+			if ok := n.isUnchanged(); ok != (name == "nothing") {
 				t.Errorf("unchanged: %v", ok)
 			}
-			if read := k.ingest(n, opt, false, false); read != c.read {
+			if read := n.ingest(false, false); read != c.read {
 				t.Errorf("%d runs were read, want %d", read, c.read)
 			}
-			if n := k.begin(opt, dir, later()); !k.isUnchanged(n) {
+			if n := k.begin(opt, dir, later()); !n.isUnchanged() {
 				t.Error("changed in the night after that")
 			}
 		})
@@ -117,69 +119,37 @@ func TestLately(t *testing.T) {
 	check(t, os.Chtimes(oneLog(t, dir), at, at))
 	for range 2 {
 		n := k.begin(opt, dir, at)
-		if k.isUnchanged(n) {
+		if n.isUnchanged() {
 			t.Error("unchanged, though a log may have been changed since")
 		}
-		if read := k.ingest(n, opt, false, false); read == 0 {
+		if read := n.ingest(false, false); read == 0 {
 			t.Error("not read again")
 		}
 	}
 }
 
-// TestWrong: if the contents of a file changed without a trace, an ingest that reads all files reports it.
-func TestWrong(t *testing.T) {
+// TestVerify: if the contents of a file changed without a trace, an ingest that reads all files finds it.
+func TestVerify(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
 	k.night(opt, dir, false)
 	n := k.begin(opt, dir, later())
-	if read := k.ingest(n, opt, true, false); read != 2 || len(n.Wrong) > 0 {
-		t.Errorf("%d runs read, wrong %q, but nothing changed", read, n.Wrong)
+	if read := n.ingest(true, false); read != 2 {
+		t.Errorf("%d runs read, want all", read)
 	}
-	before := k.keys(t)
-	name := oneLog(t, dir)
+	name := filepath.Join(filepath.Dir(oneLog(t, dir)), "json_output.0.client01")
 	text, err := os.ReadFile(name)
-	check(t, errors.Join(err, os.WriteFile(name, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600)))
+	check(t, errors.Join(err, os.WriteFile(name, bytes.Replace(text, []byte(`"usr_cpu" : 0`), []byte(`"usr_cpu" : 1`), 1), 0o600)))
 	_, other := lab(t) // another history with the same archive
 	other.night(opt, dir, false)
-	after := other.keys(t) // of the new files, which get the memos of the old ones
-	for key := range after {
-		for old := range before {
-			if !before[key] && !after[old] {
-				k.change(t, `UPDATE memos SET key = ? WHERE key = ?`, key, old)
-			}
-		}
-	}
-	if read := k.ingest(k.begin(opt, dir, later()), opt, false, true); read != 0 {
+	k.change(t, `ATTACH ? AS other; UPDATE seen SET state = (SELECT o.state FROM other.seen AS o WHERE o.place = seen.place)`, other.file)
+	if read := k.begin(opt, dir, later()).ingest(false, true); read != 0 {
 		t.Errorf("%d runs read", read)
 	}
 	n = k.begin(opt, dir, later())
-	k.ingest(n, opt, true, false)
-	if wrong := n.Wrong; len(wrong) != 1 || !strings.HasPrefix(wrong[0], "lab:") {
-		t.Errorf("wrong: %q", wrong)
+	if n.ingest(true, false); len(n.damage) != 1 {
+		t.Errorf("%d messages, want that the other report is of no run in the history", len(n.damage))
 	}
-	n = k.begin(opt, dir, later())
-	if k.ingest(n, opt, true, false); len(n.Wrong) > 0 {
-		t.Error("still wrong")
-	}
-}
-
-// keys returns the keys of the memos of runs.
-func (k *keeper) keys(t *testing.T) map[string]bool {
-	t.Helper()
-	db, err := sql.Open("sqlite", k.file)
-	check(t, err)
-	defer db.Close()
-	rows, err := db.Query(`SELECT key FROM memos WHERE text LIKE '%"Runs":{%'`)
-	check(t, err)
-	defer rows.Close()
-	keys := map[string]bool{}
-	for rows.Next() {
-		var key string
-		check(t, rows.Scan(&key))
-		keys[key] = true
-	}
-	check(t, rows.Err())
-	return keys
 }
 
 // TestDamage: a damage is reported every night, until it is mended.
@@ -211,8 +181,11 @@ func TestDamage(t *testing.T) {
 					t.Fatalf("night %d: %d messages: %s", night, damage, &k.log)
 				}
 			}
-			if n := k.begin(opt, dir, later()); !k.isUnchanged(n) || n.Damage() != 1 {
-				t.Errorf("changed, or %d messages", n.Damage())
+			if n := k.begin(opt, dir, later()); !n.isUnchanged() || len(n.damage) != 1 {
+				t.Errorf("changed, or said %q", n.damage)
+			}
+			if n := k.begin(opt, dir, later()); n.ingest(true, true) == 0 || len(n.damage) != 1 {
+				t.Errorf("reading all said %q", n.damage)
 			}
 			check(t, os.RemoveAll(filepath.Join(dir, "more.tar.gz")))
 			if name == "of a run" {
@@ -225,8 +198,28 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestNotStored: files changed and can no longer replace the stored run. The same ingest, and not only the next one,
-// warns about what the stored run lacks.
+// TestCutAndCopiedAgain: what was said of a copy that was cut is not what the stored run lacks.
+func TestCutAndCopiedAgain(t *testing.T) {
+	var opt pipeline.Options
+	dir, k := lab(t)
+	k.night(opt, dir, false)
+	name := oneLog(t, dir)
+	info, err := os.Stat(name)
+	check(t, err)
+	text, err := os.ReadFile(name)
+	check(t, errors.Join(err, os.Truncate(name, 2000), os.Chtimes(name, time.Time{}, info.ModTime())))
+	for night := range 2 {
+		if damage := k.night(opt, dir, false); damage != 1 {
+			t.Errorf("night %d: %d messages, want that the log was cut", night, damage)
+		}
+	}
+	check(t, errors.Join(os.WriteFile(name, text, 0o600), os.Chtimes(name, time.Time{}, info.ModTime())))
+	if damage := k.night(opt, dir, false); damage != 0 {
+		t.Errorf("%d messages of a whole log", damage)
+	}
+}
+
+// TestNotStored: files changed and can no longer replace the stored run. Each night says so.
 func TestNotStored(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
@@ -248,13 +241,13 @@ func TestNotStored(t *testing.T) {
 	check(t, err)
 	check(t, os.WriteFile(log, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600))
 	for night := range 2 {
-		if damage := k.night(opt, dir, false); damage != 2 {
-			t.Errorf("night %d: %d messages, want that it is not stored, and what the history lacks", night, damage)
+		if damage := k.night(opt, dir, false); damage != 1 {
+			t.Errorf("night %d: %d messages, want that it is not stored", night, damage)
 		}
 	}
 }
 
-// TestTwoAtOnce: after two ingests at the same time, the history has the memos of both.
+// TestTwoAtOnce: after two ingests at the same time, both are remembered.
 func TestTwoAtOnce(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
@@ -263,10 +256,10 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Fatal(runs, err)
 	}
 	a, b := k.begin(opt, runs[0], later()), k.begin(opt, runs[1], later())
-	k.ingest(a, opt, false, false)
-	k.ingest(b, opt, false, false)
+	a.ingest(false, false)
+	b.ingest(false, false)
 	for _, run := range runs {
-		if !k.isUnchanged(k.begin(opt, run, later())) {
+		if !k.begin(opt, run, later()).isUnchanged() {
 			t.Errorf("%s is not remembered", run)
 		}
 	}
@@ -275,7 +268,7 @@ func TestTwoAtOnce(t *testing.T) {
 // TestStdin: input that can be read only once is not remembered.
 func TestStdin(t *testing.T) {
 	_, k := lab(t)
-	if n := k.begin(pipeline.Options{}, "-", later()); n.Remembers() || k.isUnchanged(n) {
+	if n := k.begin(pipeline.Options{}, "-", later()); n.remembers || n.isUnchanged() {
 		t.Error("stdin is remembered")
 	}
 }

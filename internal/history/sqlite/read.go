@@ -131,7 +131,7 @@ func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query stri
 	if err := each(ctx, s.reads, scan, query, args...); err != nil {
 		return err
 	}
-	return s.check()
+	return s.checkPlace()
 }
 
 // each calls scan with each row of a query, until scan fails.

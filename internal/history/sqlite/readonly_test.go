@@ -119,33 +119,6 @@ func TestReadingBesideWriter(t *testing.T) {
 	}
 }
 
-// TestFrozenFileChanges: a file that was opened as immutable is checked after each read.
-func TestFrozenFileChanges(t *testing.T) {
-	path := stored(t)
-	s, err := OpenReadOnly(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	s.frozen = true
-	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); err != nil {
-		t.Error(err)
-	}
-	if err := os.Chtimes(path, time.Time{}, time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); !errors.Is(err, history.ErrReplaced) {
-		t.Errorf("read a run: %v", err)
-	}
-	var last error
-	for _, err := range s.Intervals(t.Context(), history.Selection{}) {
-		last = err
-	}
-	if !errors.Is(last, history.ErrReplaced) {
-		t.Errorf("read intervals: %v", last)
-	}
-}
-
 // TestFullFile: if the file cannot grow, the error says what to do.
 func TestFullFile(t *testing.T) {
 	s, err := Open(t.Context(), stored(t))
@@ -233,34 +206,5 @@ func TestEmptyLog(t *testing.T) {
 	}
 	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestLogOfReplacedFile: when another file has taken the path, the log of the old file does not damage it.
-func TestLogOfReplacedFile(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("open files are not replaced")
-	}
-	path, other := stored(t), stored(t)
-	w, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Put(t.Context(), realistic(2000)), os.Rename(other, path), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if log, err := os.ReadFile(path + "-wal"); len(log) > 0 {
-		t.Errorf("a log of %d bytes is left, %v", len(log), err)
-	}
-	s, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); err != nil {
-		t.Error(err)
-	}
-	if faults, err := s.Integrity(t.Context()); len(faults) > 0 || err != nil {
-		t.Error(faults, err)
 	}
 }

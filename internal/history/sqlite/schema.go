@@ -26,7 +26,6 @@ const (
 //   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run, and whether it is that of a
 //     report.
 //   - removed: the runs that people removed. removed_files has the hashes of their files.
-//   - memos: what ingests remember of files, see package nightly. day is when a memo was last stored.
 const tables = `
 CREATE TABLE runs (
 	id        TEXT PRIMARY KEY,
@@ -77,11 +76,6 @@ CREATE TABLE removed_files (
 	PRIMARY KEY (hash, run)
 ) WITHOUT ROWID;
 CREATE INDEX removed_files_by_run ON removed_files (run);
-CREATE TABLE memos (
-	key  TEXT PRIMARY KEY,
-	text TEXT NOT NULL,
-	day  INTEGER NOT NULL
-) WITHOUT ROWID;
 `
 
 // hasTables reports whether a file is a history; false means an empty file. It fails if another program or another

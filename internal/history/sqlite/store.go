@@ -20,6 +20,8 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
+var errReadOnly = errors.New("it was opened for reading")
+
 // busyTimeout is how long a call waits for another process that writes, before it fails with ErrBusy. Tests change it.
 var busyTimeout = 10 * time.Second
 
@@ -31,7 +33,6 @@ var busyTimeout = 10 * time.Second
 type Store struct {
 	path   string
 	opened fs.FileInfo // state of the file when it was opened
-	frozen bool        // it was opened as immutable
 	spoilt atomic.Bool // SQLite has found damage in the file
 
 	reads *sql.DB // several connections, because reads may be nested
@@ -64,6 +65,50 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return newStore(ctx, path, (*Store).connectWriter)
 }
 
+// OpenReadOnly opens the history in the file path for reading. It creates nothing and does not wait for writers. It
+// fails with [fs.ErrNotExist] if there is no history, and otherwise like [Open]. SQLite keeps files beside the history
+// also for readers, so on a read-only medium it fails.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	return newStore(ctx, path, (*Store).connectReader)
+}
+
+// connectReader connects for reading. The connection may write, because such a connection leaves no files behind; the
+// pragma query_only keeps it from writing.
+func (s *Store) connectReader(ctx context.Context) (err error) {
+	s.opened, err = os.Stat(s.path)
+	switch {
+	case err != nil:
+		return err
+	case s.opened.IsDir():
+		return fmt.Errorf("it is a folder: %w", history.ErrDamaged)
+	case !s.opened.Mode().IsRegular():
+		return fmt.Errorf("it is no regular file: %w", history.ErrDamaged)
+	}
+	if s.reads, err = connect(s.path, "rw", "query_only(1)"); err != nil {
+		return err
+	}
+	ok, err := hasTables(ctx, s.reads)
+	if err == nil && !ok { // an ingest was killed before it created the tables
+		err = fmt.Errorf("an empty file: %w", fs.ErrNotExist)
+	}
+	return err
+}
+
+// checkPlace fails if the file was removed or replaced while it is open. SQLite would read and write a file that no
+// other program finds. Another file that is copied over it is not noticed here: SQLite then finds most of its pages
+// damaged.
+//
+// It does not open the file: when a process closes any of its descriptors of a file, it loses all locks that it has on
+// the file (POSIX), and so those of SQLite. Two writers then damage a history. See "How To Corrupt An SQLite Database
+// File", 2.2.
+func (s *Store) checkPlace() error {
+	now, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.opened) {
+		return errors.New("the file was removed, or replaced by another one, while it was open: start again")
+	}
+	return err
+}
+
 // connectWriter creates the file if there is none, and connects for writing and for reading.
 func (s *Store) connectWriter(ctx context.Context) (err error) {
 	if err := create(s.path); err != nil {
@@ -72,7 +117,7 @@ func (s *Store) connectWriter(ctx context.Context) (err error) {
 	if s.opened, err = os.Stat(s.path); err != nil {
 		return err
 	}
-	if s.writes, err = connect(s.path, "", "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
+	if s.writes, err = connect(s.path, "rwc", "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
 		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)"); err != nil {
 		return err
 	}
@@ -100,7 +145,7 @@ func (s *Store) connectWriter(ctx context.Context) (err error) {
 	if mode != "wal" { // for example on a network file system
 		return fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
 	}
-	s.reads, err = connect(s.path, "", "query_only(1)")
+	s.reads, err = connect(s.path, "rwc", "query_only(1)")
 	return err
 }
 
@@ -138,16 +183,14 @@ func create(path string) error {
 		return f.Close()
 	case errors.Is(err, fs.ErrExist) && info != nil && info.IsDir():
 		err = fmt.Errorf("%s is a folder", path)
-	case errors.Is(err, fs.ErrExist) && isWritable(path):
-		return nil
 	case errors.Is(err, fs.ErrExist):
-		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
+		return nil
 	}
 	return fmt.Errorf("create file: %w; --history FILE names another place", err)
 }
 
-// connect prepares a connection pool. Each connection begins with these pragmas. mode is a parameter of SQLite's
-// URLs, such as "mode=ro"; empty means read, write and create.
+// connect prepares a connection pool. Each connection begins with these pragmas. mode is that of SQLite's URLs: "rw"
+// creates no file, "rwc" does.
 func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -157,12 +200,8 @@ func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	if !strings.HasPrefix(abs, "/") {
 		abs = "/" + abs // C:/… is /C:/… in a URL
 	}
-	query := url.Values{"_txlock": {"immediate"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}
+	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}
 	query["_pragma"] = append(query["_pragma"], pragmas...)
-	if mode != "" {
-		name, value, _ := strings.Cut(mode, "=")
-		query.Set(name, value)
-	}
 	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: query.Encode()}
 	return sql.Open("sqlite", dsn.String())
 }
@@ -205,10 +244,9 @@ func (s *Store) fail(ctx context.Context, verb string, err error) error {
 		err = fmt.Errorf("%w: free room on its disk, then run the command again: what was stored is kept", err)
 	case code == io:
 		err = fmt.Errorf("%w: check its disk, and the limits of the system for files: what was stored is kept", err)
-	case code == readOnly:
-		err = fmt.Errorf("%w: its folder must be writable, too: SQLite keeps files beside it", err)
-	case code == cannotOpen:
-		err = fmt.Errorf("%w: it and its folder must be readable", err)
+	case code == readOnly, code == cannotOpen:
+		err = fmt.Errorf("%w: it and its folder must be readable and writable, also to read it, because SQLite keeps files beside it: "+
+			"copy it, and %s-wal if that is there, to a folder of your own, and name the copy with --history", err, filepath.Base(s.path))
 	case code == notDatabase:
 		err = history.ErrDamaged
 	}
