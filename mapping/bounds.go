@@ -54,6 +54,9 @@ func (b *Bounds) all() [len(Percentiles)]*Between {
 	return [...]*Between{&b.P50, &b.P75, &b.P90, &b.P95, &b.P99, &b.P999, &b.P9999}
 }
 
+// Set sets the interval of a percentile by its index in [Percentiles].
+func (b *Bounds) Set(i int, to Between) { *b.all()[i] = to }
+
 // Of returns the interval of a percentile by its index in [Percentiles], or false if there is none.
 func (b *Bounds) Of(i int) (Between, bool) {
 	if b == nil {

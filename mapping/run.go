@@ -211,7 +211,7 @@ type Totals struct {
 	// Unbinned are requests that are in no bin: fio counted them, and neither its logs nor its report has bins of them.
 	Unbinned int64 `json:"unbinned,omitempty"`
 	// Bounds are those between which percentiles lie for certain (confidence 1), if requests are in no bin. Latency has no
-	// percentiles then.
+	// percentiles then. Without any bins they come from the percentiles of several jobs.
 	Bounds *Bounds `json:"bounds,omitempty"`
 	// Fio has fio's own numbers, if requests are in no bin.
 	Fio *FioLatency `json:"fio,omitempty"`

@@ -240,7 +240,36 @@ func setLatencies(t *mapping.Totals, bins *hist.Histogram, unbinned int64, repor
 	if unbinned > 0 || bins.IsEmpty() {
 		t.Fio = fio
 	}
-	t.SetUnbinned(unbinned, bins)
+	if t.SetUnbinned(unbinned, bins); bins.IsEmpty() && fio != nil && len(fio.Percentiles) == 0 && !isMore {
+		t.Bounds = boundsOf(reported)
+	}
+}
+
+// boundsOf returns between which latencies the percentiles of several entries without bins lie: a percentile of all requests lies
+// between the lowest and the highest of those of the entries. It is nil if an entry lists none.
+func boundsOf(reported []*fiolog.DirectionStats) *mapping.Bounds {
+	out, half := &mapping.Bounds{Confidence: 1}, hist.Fio3(0).RelativeError() // fio prints middles of bins
+	for i := range mapping.Percentiles {
+		low, high := math.Inf(1), 0.0
+		for _, of := range reported {
+			k := slices.IndexFunc(of.Clat.Percentiles, func(p fiolog.Percentile) bool {
+				return math.Abs(p.Rank-mapping.Percentiles[i].Rank) < 1e-9
+			})
+			if k < 0 {
+				low = math.Inf(1)
+				break
+			}
+			ns, step := float64(of.Clat.Percentiles[k].Value), float64(of.Clat.PercentileStep)/2
+			low, high = min(low, ns*(1-half)-step), max(high, ns*(1+half)+step)
+		}
+		if !math.IsInf(low, 1) {
+			out.Set(i, mapping.Between{Low: rounded(max(low, 0)/1000, 1000), High: rounded(high/1000, 1000)})
+		}
+	}
+	if *out == (mapping.Bounds{Confidence: 1}) {
+		return nil
+	}
+	return out
 }
 
 // uncountedOf returns about how many requests there were, if a report only has a rate.

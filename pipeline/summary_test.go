@@ -68,6 +68,26 @@ func TestFioLatency(t *testing.T) {
 	}
 }
 
+// TestBoundsOf: a percentile of several jobs lies between those of the jobs, and only where each lists it.
+func TestBoundsOf(t *testing.T) {
+	of := func(p50, p99 int64, more ...fiolog.Percentile) *fiolog.DirectionStats {
+		return &fiolog.DirectionStats{TotalIOs: 5, Clat: fiolog.Latency{Mean: 1, Percentiles: append([]fiolog.Percentile{{Rank: 50, Value: p50}, {Rank: 99, Value: p99}}, more...)}}
+	}
+	got := boundsOf([]*fiolog.DirectionStats{of(100_000, 800_000), of(128_000, 640_000, fiolog.Percentile{Rank: 75, Value: 1})})
+	want := &mapping.Bounds{Confidence: 1, P50: mapping.Between{Low: 99.219, High: 129}, P99: mapping.Between{Low: 635, High: 806.25}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := boundsOf([]*fiolog.DirectionStats{of(1, 2), {TotalIOs: 5, Clat: fiolog.Latency{Mean: 1}}}); got != nil {
+		t.Errorf("one job lists none: %v", got)
+	}
+	totals := &mapping.Totals{}
+	setLatencies(totals, &hist.Histogram{}, 10, []*fiolog.DirectionStats{of(100_000, 800_000), of(128_000, 640_000)}, false)
+	if diff := cmp.Diff(want, totals.Bounds); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestAveragedTotals: a window whose rate is not known does not count in it, and one without requests does.
 func TestAveragedTotals(t *testing.T) {
 	of := &averagedTotals{}

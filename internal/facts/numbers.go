@@ -126,15 +126,16 @@ func LatenciesOfTotals(t *mapping.Totals) Latencies {
 		if a = LatenciesOf(&t.Latency); t.Unbinned == 0 {
 			return a
 		}
-		if a.Bounds = t.Bounds; !t.Latency.Exact { // fio has no figures of all requests
+		if !t.Latency.Exact { // fio has no figures of all requests
 			a.numbers[0] = Bounded(0, t.Latency.Min)
 			a.numbers[1] = Known(math.NaN())
 			a.numbers[len(a.numbers)-1] = Bounded(t.Latency.Max, math.Inf(1))
 		}
-		for i := range mapping.Percentiles {
-			if b, ok := t.Bounds.Of(i); ok {
-				a.numbers[i+2] = Bounded(b.Low, b.Highest())
-			}
+	}
+	a.Bounds = t.Bounds
+	for i := range mapping.Percentiles {
+		if b, ok := t.Bounds.Of(i); ok {
+			a.numbers[i+2] = Bounded(b.Low, b.Highest())
 		}
 	}
 	for i, name := range LatencyNames {
@@ -202,7 +203,7 @@ func (a *Latencies) HasBounds() bool {
 const FioNote = "* computed by fio: its report has no bins (use json+), so it cannot be merged"
 
 // BoundsNote explains the marks of latencies between bounds.
-const BoundsNote = "≥, ~ between bounds: some requests are in no row of a log and in no bin of a report (use json+)"
+const BoundsNote = "≥, ~ between bounds: requests are in no row of a log and in no bin of a report (use json+)"
 
 // Marks are the marks of latencies in a table.
 type Marks struct{ fio, bounds bool }
