@@ -13,6 +13,7 @@ type Interval struct {
 	Part      int       `json:"part,omitempty"` // 0, or the number of a further part that Split made
 	Window    Window    `json:"interval"`
 	Run       RunRef    `json:"run"`
+	Workload  Workload  `json:"workload,omitzero"` // of the run, or of the section
 	CBT       CBT       `json:"cbt,omitzero"`
 	Host      HostRef   `json:"host,omitzero"`  // empty at levels Cluster and Section
 	Hosts     HostsRef  `json:"hosts,omitzero"` // as in run documents

@@ -17,6 +17,7 @@ import (
 // Run is one run of a benchmark: metadata and totals.
 type Run struct {
 	Run        RunInfo        `json:"run"`
+	Workload   Workload       `json:"workload,omitzero"`
 	CBT        CBT            `json:"cbt,omitzero"`
 	Config     map[string]any `json:"config,omitempty"` // CBT's configuration as found; one flattened field
 	Fio        FioInfo        `json:"fio,omitzero"`
@@ -54,20 +55,28 @@ type Run struct {
 
 // RunSection is the jobs of a run that did the same.
 type RunSection struct {
-	Name    string            `json:"name"` // of the sections in fio's report; no two sections of a run have the same
-	CBT     CBT               `json:"cbt,omitzero"`
-	Options map[string]string `json:"options,omitempty"` // of fio, which all its jobs have
-	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
-	All     *Totals           `json:"all,omitempty"`
-	Read    *Totals           `json:"read,omitempty"`
-	Write   *Totals           `json:"write,omitempty"`
-	Trim    *Totals           `json:"trim,omitempty"`
-	Beside  string            `json:"-"` // settings of the other sections; set in a run document of this section alone
+	Name     string            `json:"name"` // of the sections in fio's report; no two sections of a run have the same
+	Workload Workload          `json:"workload,omitzero"`
+	CBT      CBT               `json:"cbt,omitzero"`
+	Options  map[string]string `json:"options,omitempty"` // of fio, which all its jobs have
+	Jobs     int               `json:"jobs,omitempty"`    // on all hosts
+	All      *Totals           `json:"all,omitempty"`
+	Read     *Totals           `json:"read,omitempty"`
+	Write    *Totals           `json:"write,omitempty"`
+	Trim     *Totals           `json:"trim,omitempty"`
+	Beside   string            `json:"-"` // settings of the other sections; set in a run document of this section alone
 }
 
 // ByDirection returns the totals of the directions in which requests completed.
 func (s *RunSection) ByDirection() []DirectionTotals {
 	return byDirection(s.All, s.Read, s.Write, s.Trim)
+}
+
+// Workload is what a run or a section measured. Runs with the same settings have the same one: names of hosts, and of CBT's
+// volumes and files, do not count.
+type Workload struct {
+	ID   string `json:"id,omitempty"`   // the version of the rule, "-", and a hash of the settings
+	Name string `json:"name,omitempty"` // for people: the most important settings, and the beginning of the hash
 }
 
 // Program is the version of fio2es that read the run's files.

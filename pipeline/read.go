@@ -283,7 +283,7 @@ func (s *Stage) result(r *runReader) (*Result, error) {
 // document returns the document in which a window is stored.
 func (r *runReader) document(w *window.Window) *mapping.Interval {
 	like := &mapping.Interval{
-		Run: r.execution.Run, CBT: r.cbt, Fio: mapping.FioRef{Version: r.Version()}, Hosts: r.named, Weighting: r.opt.Weighting.String(),
+		Run: r.execution.Run, Workload: r.workloads()[w.Section], CBT: r.cbt, Fio: mapping.FioRef{Version: r.Version()}, Hosts: r.named, Weighting: r.opt.Weighting.String(),
 	}
 	if w.Host != "" {
 		like.Hosts.Name = []string{w.Host}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/workload/rule"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -43,9 +44,7 @@ func (r *runReader) summary() *mapping.Run {
 	if r.made == (mapping.Documents{}) || len(r.Averages) > 0 {
 		run.NoWindows = r.WhyNoWindows()
 	}
-	for _, j := range r.Jobs {
-		run.Fio.Jobs += j.Stands()
-	}
+	run.Fio.Jobs = stands(r.Jobs)
 	reported := r.Reported()
 	for _, e := range reported {
 		run.Fio.UsrCPU += e.UsrCPU
@@ -59,10 +58,46 @@ func (r *runReader) summary() *mapping.Run {
 	run.All, by = r.totalsOf(r.Entries, r.Jobs)
 	run.Read, run.Write, run.Trim = by[fiolog.Read], by[fiolog.Write], by[fiolog.Trim]
 	run.Sections = r.sections()
+	works := r.workloads()
+	run.Workload = works[""]
+	for i := range run.Sections {
+		run.Sections[i].Workload = works[run.Sections[i].Name]
+	}
 	for _, err := range slices.Concat(skipped, notes) {
 		run.Warnings = append(run.Warnings, err.Error())
 	}
 	return run
+}
+
+// stands returns how many jobs of fio some jobs are.
+func stands(jobs []*plan.Job) (n int) {
+	for _, j := range jobs {
+		n += j.Stands()
+	}
+	return n
+}
+
+// workloads returns the workloads of the sections by their names, and that of the run as "". They follow from the plan, so
+// that interval documents have them before all rows are read.
+func (r *runReader) workloads() map[string]mapping.Workload {
+	if r.works != nil {
+		return r.works
+	}
+	run := &mapping.Run{
+		Run: mapping.RunInfo{Name: r.execution.Run.Name}, CBT: r.cbt, Hosts: r.Hosts(),
+		Fio: mapping.FioInfo{Format: r.Format(), Options: r.Options(), Jobs: stands(r.Jobs)},
+	}
+	if r.HasSections() {
+		for _, of := range r.Sections {
+			run.Sections = append(run.Sections, mapping.RunSection{Name: of.Name, CBT: of.Settings, Options: of.Options, Jobs: stands(of.Jobs)})
+		}
+	}
+	rule.Set(run)
+	r.works = map[string]mapping.Workload{"": run.Workload}
+	for _, s := range run.Sections {
+		r.works[s.Name] = s.Workload
+	}
+	return r.works
 }
 
 // totalsOf returns the totals of each direction and of all together of some jobs: the sums of their entries in fio's reports,

@@ -41,10 +41,11 @@ type runReader struct {
 
 	limits map[align.Key]mapping.FioLatency // fastest and slowest requests of series: see extremes
 
-	size  [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
-	rates averages                   // of bandwidth; nil if not needed
-	cbt   mapping.CBT                // of all documents
-	named mapping.HostsRef           // all hosts that have names
+	size  [fiolog.Directions]float64  // of every request in bytes; 0 if sizes differ or are unknown
+	rates averages                    // of bandwidth; nil if not needed
+	cbt   mapping.CBT                 // of all documents
+	works map[string]mapping.Workload // of the sections by their names, and of the run as ""; see [runReader.workloads]
+	named mapping.HostsRef            // all hosts that have names
 }
 
 func newRunReader(p *input, said *problems) *runReader {

@@ -85,10 +85,11 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"mapping", "mapping/templates", "internal/heatmap", "internal/es"},
 		why: "dashboards know the fields of documents and the bands of heat maps",
 	},
-	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
-	"internal/where":    {level: 4, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
-	"internal/workload": {level: 4, imports: []string{"internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/fioargs", "mapping"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
-	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
+	"kibana/kibanatest":      {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
+	"internal/where":         {level: 5, imports: []string{"internal/workload/rule", "internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
+	"internal/workload/rule": {level: 4, imports: []string{"internal/facts", "internal/fioargs", "mapping"}, why: "documents have their workload, so the rule knows nothing of series and histories"},
+	"internal/workload":      {level: 5, imports: []string{"internal/workload/rule", "internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/fioargs", "mapping"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
+	"internal/trend":         {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 3, imports: []string{"mapping", "internal/unit"},
 		why: "a history is the same in every store",
@@ -127,15 +128,15 @@ var rules = map[string]rule{
 		why: "all stores pass the same tests, through the interface",
 	},
 	"internal/report": {
-		level: 7, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/matrix", "internal/query", "internal/term", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
+		level: 8, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/matrix", "internal/query", "internal/term", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers of queries",
 	},
 	"internal/web": {
-		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/export", "internal/matrix", "internal/report", "internal/table", "internal/expr", "internal/where", "internal/workload", "mapping", "internal/unit"},
+		level: 9, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/export", "internal/matrix", "internal/report", "internal/table", "internal/expr", "internal/where", "internal/workload", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
 	"internal/matrix": {
-		level: 5, imports: []string{"internal/chart", "internal/compare", "internal/expr", "internal/facts", "internal/heatmap", "internal/table", "internal/term", "internal/trend", "internal/unit", "internal/where", "internal/workload", "mapping"},
+		level: 6, imports: []string{"internal/chart", "internal/compare", "internal/expr", "internal/facts", "internal/heatmap", "internal/table", "internal/term", "internal/trend", "internal/unit", "internal/where", "internal/workload", "internal/workload/rule", "mapping"},
 		why: "a matrix needs the documents of runs, not their source or their windows",
 	},
 	"internal/methods": {
@@ -143,7 +144,7 @@ var rules = map[string]rule{
 		why: "ways to get percentiles are compared on values, whoever read them",
 	},
 	"internal/export": {
-		level: 5, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload", "pipeline/fiolog", "pipeline/source"},
+		level: 6, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload", "pipeline/fiolog", "pipeline/source"},
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {
@@ -152,11 +153,11 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/fioargs", "internal/window", "internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/fioargs", "internal/window", "internal/workload/rule", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 6, imports: []string{"internal/export", "internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		level: 7, imports: []string{"internal/export", "internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
@@ -173,7 +174,7 @@ var rules = map[string]rule{
 		why:     "storing runs does not depend on commands, settings or formats",
 	},
 	"internal/tidy": {
-		level:   7,
+		level:   8,
 		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit", "internal/workload"},
 		why:     "changing runs in a history does not depend on commands or formats",
 	},
@@ -183,7 +184,7 @@ var rules = map[string]rule{
 		why:     "what an ingest remembers does not depend on commands or settings",
 	},
 	"internal/follow": {
-		level: 7,
+		level: 8,
 		imports: []string{
 			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/expr", "internal/facts", "internal/history", "internal/query", "internal/slo",
 			"internal/unit", "internal/window",
@@ -191,7 +192,7 @@ var rules = map[string]rule{
 		why: "watching folders does not depend on commands, settings or formats",
 	},
 	"cmd/fio2es": {
-		level: 9, all: true,
+		level: 10, all: true,
 		why: "commands put everything together, and no package imports them",
 	},
 }

@@ -108,6 +108,7 @@ func partsOf(run *mapping.Run) (list []*mapping.Run) {
 		s.Beside = strings.Join(beside, " + ")
 		one, set := *run, &s.CBT
 		one.Fio.Options, one.Fio.Jobs, one.Sections = s.Options, s.Jobs, []mapping.RunSection{s}
+		one.Workload = s.Workload
 		one.CBT.Mode, one.CBT.RWMixRead, one.CBT.OpSize, one.CBT.IODepth, one.CBT.NumJobs = set.Mode, set.RWMixRead, set.OpSize, set.IODepth, set.NumJobs
 		one.All, one.Read, one.Write, one.Trim = s.All, s.Read, s.Write, s.Trim
 		list = append(list, &one)

@@ -21,6 +21,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/internal/workload/rule"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -126,7 +127,7 @@ type Value struct {
 
 func (s Setting) of(run *mapping.Run) Value {
 	values := s.Values(run)
-	if text := workload.DefaultOf(run, s.Field.Name); text != "" && len(values) == 0 {
+	if text := rule.DefaultOf(run, s.Field.Name); text != "" && len(values) == 0 {
 		values = []any{text}
 		if n, ok := s.Kind.Parse(text); ok {
 			values = []any{s.Kind.InDocuments(n)}

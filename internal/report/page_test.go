@@ -285,7 +285,7 @@ func TestMatrix(t *testing.T) {
 		return mapping.CBT{Benchmark: "librbdfio", Mode: "randrw", OpSize: size, IODepth: depth, TotalIODepth: 4 * depth}
 	}
 	sweep := []mapping.CBT{at(4096, 1), at(4096, 16), at(65536, 1), at(65536, 16)}
-	const two, one = "<h2>p99 of %ss by op_size and iodepth</h2>", "<h2>p99 of %ss by iodepth</h2>"
+	const two, one = "<h2>p99 of %ss by op_size and total_iodepth</h2>", "<h2>p99 of %ss by total_iodepth</h2>"
 	three := append(sweep, sweep[0])
 	three[4].Pool = "ec"
 	for _, c := range []struct {

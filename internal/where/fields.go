@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload/rule"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -146,6 +147,19 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	add("stage", "run.stage", expr.Number, "which stage of its call of fio it is, from 1", "2", func(r *mapping.Run) any { return unlessZero(r.Run.Stage) })
 	add("stages", "run.stages", expr.Number, "how many stages its call of fio has", "3", func(r *mapping.Run) any { return unlessZero(r.Run.Stages) })
 	add("stage_name", "run.stage_name", expr.Text, "what the stage is called in its call of fio", "randread-qd1", func(r *mapping.Run) any { return r.Run.StageName })
+	workloads := func(of func(mapping.Workload) string) func(*mapping.Run) any {
+		return func(r *mapping.Run) any {
+			texts := []string{of(rule.Of(r))}
+			for _, part := range facts.Parts(r) {
+				if text := of(rule.Of(part)); !slices.Contains(texts, text) {
+					texts = append(texts, text)
+				}
+			}
+			return texts
+		}
+	}
+	add("workload.id", "workload.id", expr.Text, "the id of what it or a section of it measured: runs with the same settings have the same", "1-4f1d2c", workloads(func(w mapping.Workload) string { return w.ID }))
+	add("workload.name", "workload.name", expr.Text, "the most important settings, and the beginning of that id", "libaio", workloads(func(w mapping.Workload) string { return w.Name }))
 	add("section", "", expr.Text, "the sections of its jobs, if these did not all do the same", "reader", func(r *mapping.Run) any {
 		return each(r.Sections, func(s *mapping.RunSection) string { return s.Name })
 	})

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload/rule"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -22,98 +22,26 @@ type Workload struct {
 	Runs  []*mapping.Run
 }
 
-// apart are settings that do not make another workload: how often and for how long the test ran, properties of the
-// cluster, and what users look for changes in, such as the version of Ceph.
-var apart = []string{"ceph_version", "iteration", "time", "ramp", "osds", "osd_hosts"}
-
-// optionOf has the option of fio that is the same as a column.
-var optionOf = map[string]string{"mode": "rw", "rwmixread": "rwmixread", "op_size": "bs", "iodepth": "iodepth", "numjobs": "numjobs"}
-
-type setting struct{ name, heading, text string }
-
-// settingsOf returns the settings by which a run is compared: those of CBT, and all options of fio that change what is
-// measured and do not have fio's default. If it has none, its name counts instead. Names of hosts count if CBT did not
-// choose them.
-func settingsOf(run *mapping.Run) (list []setting) {
-	byCBT := run.CBT.ByCBT()
-	measured := fioargs.Measured(run.Fio.Options, byCBT)
-	for _, c := range facts.Settings() {
-		option := optionOf[c.Name]
-		text := c.TextOf(run)
-		if text == "" || slices.Contains(apart, c.Name) || option != "" && hasOptions(run) && !byCBT {
-			continue
-		}
-		delete(measured, option)
-		list = append(list, setting{c.Name, c.Heading, text})
-	}
-	if hasOptions(run) && !byCBT {
-		if !strings.Contains(measured["numjobs"], fioargs.Between) {
-			delete(measured, "numjobs")
-		}
-		measured["jobs"] = strconv.Itoa(run.Fio.Jobs) // of all sections and hosts
-	}
-	if len(list)+len(measured) == 0 {
-		list = append(list, setting{unnamed, "Name", run.Run.Name})
-	}
-	if hosts := hostsOf(run); hosts != "" && !byCBT {
-		measured["host"] = hosts
-	}
-	for _, name := range slices.Sorted(maps.Keys(measured)) {
-		list = append(list, setting{name, name, measured[name]})
-	}
-	if len(run.Sections) == 1 { // one of [facts.Parts]
-		list = append(list, setting{"beside", "beside", run.Sections[0].Beside})
-	}
-	return list
-}
-
 // isIn reports whether a setting is in the most important settings of a run ([facts.ShortSettings]), such as "read 4K qd16".
-func (s setting) isIn(short string) bool {
+func isIn(s rule.Setting, short string) bool {
 	words := strings.Fields(strings.ToLower(short))
-	isOfSections := strings.Contains(short, betweenSections) && strings.Contains(s.text, fioargs.Between)
-	switch s.name {
+	isOfSections := strings.Contains(short, rule.BetweenSections) && strings.Contains(s.Text, fioargs.Between)
+	switch s.Name {
 	case "mode", "op_size":
 		return true
 	case "rw", "bs":
-		return isOfSections || slices.Contains(words, s.text)
+		return isOfSections || slices.Contains(words, s.Text)
+	case "total_iodepth":
+		return strings.HasSuffix(short, "total qd"+s.Text)
 	case "iodepth":
-		return isOfSections || slices.Contains(words, "qd"+s.text)
+		return isOfSections || slices.Contains(words, "qd"+s.Text)
 	}
 	return false
 }
 
-// unnamed is the setting of runs whose settings are not known.
-const unnamed = "name"
-
-func hasOptions(run *mapping.Run) bool { return len(run.Fio.Options) > 0 }
-
-// hasAllOptions reports whether an option that a run lacks has its default. fio's text has only a few of the options.
-func hasAllOptions(run *mapping.Run) bool { return hasOptions(run) && run.Fio.Format == "" }
-
-// hostsOf returns the names of the hosts of a run. It is empty if none is known.
-func hostsOf(run *mapping.Run) string {
-	var hosts []string
-	for _, h := range run.Hosts {
-		hosts = append(hosts, h.Name)
-	}
-	slices.Sort(hosts)
-	return strings.Join(slices.Compact(hosts), ",")
-}
-
 // Key returns a text that identifies the workload of a run. Runs with the same settings have the same key; runs with sections
 // have it if all of their sections have the same settings.
-func Key(run *mapping.Run) string {
-	var keys []string
-	for _, part := range facts.Parts(run) {
-		key := ""
-		for _, s := range settingsOf(part) {
-			key += s.name + "=" + s.text + "\n"
-		}
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return strings.Join(keys, "\n")
-}
+func Key(run *mapping.Run) string { return rule.Of(run).ID }
 
 // Has reports whether a run, or one of its sections, is of the workload with a key.
 func Has(run *mapping.Run, key string) bool {
@@ -123,8 +51,8 @@ func Has(run *mapping.Run, key string) bool {
 // textsOf returns the texts of the settings of a run, by their names.
 func textsOf(run *mapping.Run) map[string]string {
 	texts := map[string]string{}
-	for _, s := range settingsOf(run) {
-		texts[s.name] = s.text
+	for _, s := range rule.Settings(run) {
+		texts[s.Name] = s.Text
 	}
 	return texts
 }
@@ -136,7 +64,7 @@ func SettingsApart(run, other *mapping.Run) []string { return settingsApart(run,
 func settingsApart(run, other *mapping.Run, hasBoth bool) (list []string) {
 	was, is := textsOf(run), textsOf(other)
 	for _, name := range differing(was, is) {
-		if hasBoth && (was[name] == "" || is[name] == "" || name == unnamed) {
+		if hasBoth && (was[name] == "" || is[name] == "" || name == rule.Unnamed) {
 			continue
 		}
 		list = append(list, fmt.Sprintf("%s %s, not %s", name, textOr(other, name, is[name]), textOr(run, name, was[name])))
@@ -146,8 +74,8 @@ func settingsApart(run, other *mapping.Run, hasBoth bool) (list []string) {
 
 // textOr returns the text of a setting. If a run does not have it, that is the default of the option, or "none".
 func textOr(run *mapping.Run, name, text string) string {
-	if text == "" && hasAllOptions(run) {
-		text = fioargs.OptionDefault(cmp.Or(optionOf[name], name))
+	if hasTotal := name == "iodepth" && run.CBT.TotalIODepth > 0; text == "" && rule.HasAllOptions(run) && !hasTotal {
+		text = fioargs.OptionDefault(cmp.Or(rule.OptionOf[name], name))
 	}
 	return cmp.Or(text, none)
 }
@@ -155,13 +83,31 @@ func textOr(run *mapping.Run, name, text string) string {
 // Doubt says how the settings of two runs differ, so that comparing them is doubtful. It is empty if they do not. If not
 // all options of a run are known, only settings that both have can differ. The length of windows does not count.
 func Doubt(base, other *mapping.Run) string {
-	list := settingsApart(base, other, !hasAllOptions(base) || !hasAllOptions(other))
-	for _, s := range [][3]string{{"weighting", base.Weighting, other.Weighting}, {"bins", layout(base), layout(other)}} {
+	list := settingsApart(base, other, !rule.HasAllOptions(base) || !rule.HasAllOptions(other))
+	for _, s := range [][3]string{{"host", hostsUnlessCBT(base), hostsUnlessCBT(other)}, {"weighting", base.Weighting, other.Weighting}, {"bins", layout(base), layout(other)}} {
 		if s[1] != s[2] && s[1] != "" && s[2] != "" {
 			list = append(list, fmt.Sprintf("%s %s, not %s", s[0], s[2], s[1]))
 		}
 	}
 	return strings.Join(list, "; ")
+}
+
+// hostsUnlessCBT returns the names of the hosts of a run. It is empty if none is known, or if CBT chose them.
+func hostsUnlessCBT(run *mapping.Run) string {
+	if run.CBT.ByCBT() {
+		return ""
+	}
+	return hostsOf(run)
+}
+
+// hostsOf returns the names of the hosts of a run. It is empty if none is known.
+func hostsOf(run *mapping.Run) string {
+	var hosts []string
+	for _, h := range run.Hosts {
+		hosts = append(hosts, h.Name)
+	}
+	slices.Sort(hosts)
+	return strings.Join(slices.Compact(hosts), ",")
 }
 
 func layout(run *mapping.Run) string {
@@ -190,7 +136,7 @@ func Group(runs []*mapping.Run) []*Workload {
 	}
 	byShort := map[string][]*Workload{}
 	for _, w := range list {
-		short := short(w.Runs[0], withDefaults)
+		short := rule.WithDefaults(w.Runs[0])
 		byShort[short] = append(byShort[short], w)
 	}
 	for _, alike := range byShort {
@@ -198,29 +144,6 @@ func Group(runs []*mapping.Run) []*Workload {
 	}
 	slices.SortFunc(list, func(a, b *Workload) int { return unit.Compare(a.Title, b.Title) })
 	return list
-}
-
-// betweenSections is between the settings of the sections of a run.
-const betweenSections = " + "
-
-// short returns the most important settings of a run, or of its sections: "randread 4K qd8 + write 64K qd1".
-func short(run *mapping.Run, of func(*mapping.Run) string) string {
-	var texts []string
-	for _, part := range facts.Parts(run) {
-		texts = append(texts, of(part))
-	}
-	return strings.Join(slices.Compact(texts), betweenSections)
-}
-
-// withDefaults returns the most important settings, also those that are fio's defaults because no option sets them.
-func withDefaults(run *mapping.Run) string {
-	all := mapping.Run{CBT: run.CBT}
-	all.CBT.Mode = cmp.Or(all.CBT.Mode, DefaultOf(run, "mode"))
-	size, _ := fioargs.ParseSize(DefaultOf(run, "op_size"))
-	all.CBT.OpSize = cmp.Or(all.CBT.OpSize, size)
-	depth, _ := fioargs.ParseSize(DefaultOf(run, "iodepth"))
-	all.CBT.IODepth = cmp.Or(all.CBT.IODepth, depth)
-	return facts.ShortSettings(&all)
 }
 
 // Settings returns the titles of the workloads of runs, by which runs with different settings can be told apart.
@@ -232,16 +155,6 @@ func Settings(runs []*mapping.Run) map[*mapping.Run]string {
 		}
 	}
 	return texts
-}
-
-// DefaultOf returns fio's default of a setting, such as "4k" of op_size, if the run has it because no option sets it.
-// Otherwise it is empty.
-func DefaultOf(run *mapping.Run, name string) string {
-	option := optionOf[name]
-	if _, isSet := run.Fio.Options[option]; isSet || option == "" || !hasAllOptions(run) {
-		return ""
-	}
-	return fioargs.OptionDefault(option)
 }
 
 // Varied is a setting in which runs differ.
@@ -275,35 +188,35 @@ func Varying(runs []*mapping.Run) (list []Varied) {
 func title(list []*Workload) {
 	values, has := map[string]map[string]bool{}, map[string]int{}
 	for _, w := range list {
-		for _, s := range settingsOf(w.Runs[0]) {
-			if values[s.name] == nil {
-				values[s.name] = map[string]bool{}
+		for _, s := range rule.Settings(w.Runs[0]) {
+			if values[s.Name] == nil {
+				values[s.Name] = map[string]bool{}
 			}
-			values[s.name][s.text] = true
-			has[s.name]++
+			values[s.Name][s.Text] = true
+			has[s.Name]++
 		}
 	}
 	for _, w := range list {
-		short := short(w.Runs[0], facts.ShortSettings)
-		isCommon := func(s setting) bool {
-			isShort := slices.Contains([]string{"rw", "bs", "bssplit", "bsrange", "iodepth", "beside"}, s.name)
-			return len(values[s.name]) == 1 && has[s.name] == len(list) && !isShort
+		short := rule.Short(w.Runs[0], facts.ShortSettings)
+		isCommon := func(s rule.Setting) bool {
+			isShort := slices.Contains([]string{"rw", "bs", "bssplit", "bsrange", "iodepth", "beside"}, s.Name)
+			return len(values[s.Name]) == 1 && has[s.Name] == len(list) && !isShort
 		}
-		all := settingsOf(w.Runs[0])
+		all := rule.Settings(w.Runs[0])
 		var parts []string
 		if short != "" {
 			parts = append(parts, short)
-		} else if !slices.ContainsFunc(all, func(s setting) bool { return !isCommon(s) }) {
+		} else if !slices.ContainsFunc(all, func(s rule.Setting) bool { return !isCommon(s) }) {
 			// then all settings are in the titles, because a title must not be empty
-			isCommon = func(setting) bool { return false }
+			isCommon = func(rule.Setting) bool { return false }
 		}
 		for _, s := range all {
 			switch {
-			case s.isIn(short) || isCommon(s):
-			case s.name == unnamed || s.name == "benchmark":
-				parts = append(parts, s.text)
+			case isIn(s, short) || isCommon(s):
+			case s.Name == rule.Unnamed || s.Name == "benchmark":
+				parts = append(parts, s.Text)
 			default:
-				parts = append(parts, strings.ToLower(s.heading)+" "+s.text)
+				parts = append(parts, strings.ToLower(s.Heading)+" "+s.Text)
 			}
 		}
 		w.Title = strings.Join(parts, ", ")

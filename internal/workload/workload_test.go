@@ -251,7 +251,7 @@ func plainRun(name, host string, jobs int, options string) *mapping.Run {
 	return run
 }
 
-// TestPlainRuns: all options of fio that change what is measured, the jobs and the hosts make a workload of runs without
+// TestPlainRuns: all options of fio that change what is measured, and the jobs, make a workload of runs without
 // CBT. Defaults, names, the length of the test and of its windows do not.
 func TestPlainRuns(t *testing.T) {
 	const base = "rw=randread ioengine=libaio size=1g filename=/dev/a"
@@ -264,6 +264,9 @@ func TestPlainRuns(t *testing.T) {
 			t.Errorf("%q, %q: %v", Key(first), Key(same), apart)
 		}
 	}
+	if elsewhere := plainRun("a", "g", 1, base); Key(elsewhere) != Key(first) || Doubt(first, elsewhere) != "host g, not h" {
+		t.Errorf("on another host: %q, %q: %s", Key(first), Key(elsewhere), Doubt(first, elsewhere))
+	}
 	others := map[string]*mapping.Run{
 		"direct 1, not 0":                         plainRun("a", "h", 1, base+" direct=1"),
 		"rate_iops 500, not 0":                    plainRun("a", "h", 1, base+" rate_iops=500"),
@@ -274,10 +277,8 @@ func TestPlainRuns(t *testing.T) {
 		"size 2g, not 1g":                         plainRun("a", "h", 1, base+" size=2g"),
 		"filename /dev/b, not /dev/a":             plainRun("a", "h", 1, base+" filename=/dev/b"),
 		"ioengine psync, not libaio":              plainRun("a", "h", 1, base+" ioengine=psync"),
-		"host g, not h":                           plainRun("a", "g", 1, base),
 		"jobs 4, not 1":                           plainRun("a", "h", 4, base+" numjobs=4"),
 		"some_new_option 1, not none":             plainRun("a", "h", 1, base+" some_new_option=1"),
-		"host none, not h":                        plainRun("a", "", 1, base),
 		"thinktime 1ms, not 0; verify md5, not 0": plainRun("a", "h", 1, base+" thinktime=1000 verify=md5"),
 	}
 	for want, run := range others {
