@@ -2,8 +2,8 @@
 // percentiles and percentile ranks, each with the bound of its error.
 //
 // All of fio2es uses it, and other Go programs may import it: it needs only the standard
-// library, does no I/O and keeps no state. Latencies are nanoseconds everywhere, also for
-// logs of fio 2, which counts microseconds.
+// library, does no I/O, and keeps only the edges of the bins of each layout. Latencies are
+// nanoseconds everywhere, also for logs of fio 2, which counts microseconds.
 //
 // # Bins
 //

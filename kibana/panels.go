@@ -26,7 +26,7 @@ func (b *builder) dataView(name string) Object {
 	var view dataView
 	b.decode("dataviews/"+name+".json", &view)
 	return newObject(typeDataView, b.id(name), map[string]any{
-		"title": view.Index, "name": b.title(view.Name), "timeFieldName": "@timestamp", "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
+		"title": view.Index, "name": b.title(view.Name), "timeFieldName": mapping.TimeField, "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
 		"sourceFilters": quoted([]any{map[string]string{"value": "light"}, map[string]string{"value": "*latency.histogram"}}), // large, and not for people
 		"fieldAttrs":    "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
 	})
@@ -115,7 +115,7 @@ func (b *builder) table(name string, p *panel) Object {
 		widths[c.Field] = map[string]int{"width": c.Width}
 	}
 	return newObject(typeSearch, b.id(name), map[string]any{
-		"title": b.title(p.Title), "description": p.Description, "columns": fields, "sort": [][]string{{"@timestamp", "desc"}},
+		"title": b.title(p.Title), "description": p.Description, "columns": fields, "sort": [][]string{{mapping.TimeField, "desc"}},
 		"grid": map[string]any{"columns": widths}, "hideChart": true,
 		"kibanaSavedObjectMeta": search(map[string]any{"indexRefName": index}),
 	}, Reference{index, typeDataView, b.id(runsView)})

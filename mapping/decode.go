@@ -36,7 +36,7 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 }
 
 // appendCompact appends the number of bins, and the bins. Indexes and counts must determine the bins, as in those that
-// newBins makes. Otherwise it appends the number 0 and returns false.
+// [Latency.SetBins] makes. Otherwise it appends the number 0 and returns false.
 func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 	none := []byte{0}
 	l, err := ParseLayout(layout)

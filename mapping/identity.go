@@ -14,7 +14,7 @@ import (
 
 // The roles of files, as [SourceFile].Role.
 const (
-	RoleReport = "report" // fio's JSON output
+	RoleReport = "report" // fio's output that covers jobs of the run: JSON, terse or text
 	RoleLog    = "log"    // a histogram log
 	RoleRaw    = "raw"    // a log of single completions or of averages
 	RoleUnread = "unread" // the same beside histogram logs, which have its requests: only its size and beginning are known

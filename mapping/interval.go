@@ -59,7 +59,7 @@ type RunRef struct {
 }
 
 // CBT has the settings of a run from the configuration and folders of the Ceph Benchmarking Tool. If CBT did not make
-// the run, the settings come from fio's options, and Benchmark is empty. Documents omit fields that are zero.
+// the run, the settings come from fio's options, and Benchmark is empty or [PBench]. Documents omit fields that are zero.
 type CBT struct {
 	Benchmark    string `json:"benchmark,omitempty"` // its class, such as "librbdfio"
 	Workload     string `json:"workload,omitempty"`

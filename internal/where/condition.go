@@ -400,7 +400,7 @@ func (c *Condition) tests(isRequired bool) iter.Seq[*Condition] {
 func (c *Condition) Started() (from, to time.Time) {
 	for t := range c.tests(true) {
 		span, ok := t.value.(period)
-		if !ok || t.field.Path != "run.start" {
+		if !ok || t.field.Path != mapping.StartField {
 			continue
 		}
 		switch t.op {

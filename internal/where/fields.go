@@ -129,11 +129,11 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		add(name, path, expr.Text, help, example, nil).ofName = of
 	}
 	const aTime = "2026-10"
-	add("id", "run.id", expr.Text, "the run's id", "4f1d2c", func(r *mapping.Run) any { return r.Run.ID })
+	add("id", mapping.RunField, expr.Text, "the run's id", "4f1d2c", func(r *mapping.Run) any { return r.Run.ID })
 	add("name", "run.name", expr.Text, "its name", "id-7c1f", func(r *mapping.Run) any { return r.Run.Name })
 	add("archive", "run.archive", expr.Text, "the archive or folder that it came from", "nightly.tar.gz", func(r *mapping.Run) any { return r.Run.Archive })
 	add("path", "run.path", expr.Text, "its folder in the archive", "results/00000000", func(r *mapping.Run) any { return r.Run.Path })
-	add("start", "run.start", expr.Time, "when it started", aTime, func(r *mapping.Run) any { return r.Run.Start })
+	add("start", mapping.StartField, expr.Time, "when it started", aTime, func(r *mapping.Run) any { return r.Run.Start })
 	add("end", "run.end", expr.Time, "when it ended", aTime, func(r *mapping.Run) any { return r.Run.End })
 	add("duration", "", expr.Duration, "how long it took", "10m", func(r *mapping.Run) any { return r.Run.End.Sub(r.Run.Start).Seconds() })
 	add("complete", "run.complete", expr.Flag, "whether it is over and lacks nothing", "yes", func(r *mapping.Run) any { return r.Run.Complete })
@@ -143,7 +143,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		words, _ := r.State()
 		return words
 	})
-	add("execution", "run.execution", expr.Text, "the id of the call of fio that the run is a stage of", "4f1d2c", func(r *mapping.Run) any { return r.Run.Execution })
+	add("execution", mapping.ExecutionField, expr.Text, "the id of the call of fio that the run is a stage of", "4f1d2c", func(r *mapping.Run) any { return r.Run.Execution })
 	add("stage", "run.stage", expr.Number, "which stage of its call of fio it is, from 1", "2", func(r *mapping.Run) any { return unlessZero(r.Run.Stage) })
 	add("stages", "run.stages", expr.Number, "how many stages its call of fio has", "3", func(r *mapping.Run) any { return unlessZero(r.Run.Stages) })
 	add("stage_name", "run.stage_name", expr.Text, "what the stage is called in its call of fio", "randread-qd1", func(r *mapping.Run) any { return r.Run.StageName })
@@ -198,7 +198,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		}
 		return r.Fio.Switches
 	})
-	add("direction", "fio.direction", expr.Text, "read, write, trim: those that it has", "write", func(r *mapping.Run) any {
+	add("direction", mapping.DirectionField, expr.Text, "read, write, trim: those that it has", "write", func(r *mapping.Run) any {
 		return each(r.ByDirection(), func(d *mapping.DirectionTotals) string { return d.Direction })
 	})
 	add("host", "hosts.name", expr.Text, "the name of one of its hosts", "client1", func(r *mapping.Run) any {

@@ -68,7 +68,7 @@ func (e *Store) relabel(ctx context.Context, run *mapping.RunInfo) error {
 	if edit != "" {
 		others = es.None(es.Term(mapping.EditField, edit))
 	}
-	query := es.All(es.Term("run.id", run.ID), es.Term("run.ingest", run.Ingest), others)
+	query := es.All(es.Term(mapping.RunField, run.ID), es.Term(mapping.IngestField, run.Ingest), others)
 	_, err := e.client.UpdateAll(ctx, query, mapping.Relabel, map[string]any{"labels": labels, "edit": edit}, e.intervals())
 	return err
 }
@@ -86,7 +86,7 @@ func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) e
 			some[id] = append([]mapping.Change{}, changes[id]...) // an empty list, not null
 		}
 		if err == nil {
-			_, err = e.client.UpdateAll(ctx, es.All(es.Terms("run.id", ids)), mapping.MarkChanges, map[string]any{"changes": some}, e.runs())
+			_, err = e.client.UpdateAll(ctx, es.All(es.Terms(mapping.RunField, ids)), mapping.MarkChanges, map[string]any{"changes": some}, e.runs())
 		}
 	}
 	return e.fail(ctx, "write to", err)
@@ -100,10 +100,10 @@ func (e *Store) News() bool { return e.news.Swap(false) }
 // rest.
 func (e *Store) Delete(ctx context.Context, runID string) error {
 	e.news.Store(true)
-	runs, err := e.remove(ctx, e.runs(), es.Term("run.id", runID))
+	runs, err := e.remove(ctx, e.runs(), es.Term(mapping.RunField, runID))
 	intervals := 0
 	if err == nil {
-		if intervals, err = e.remove(ctx, e.intervals(), es.Term("run.id", runID)); err != nil && runs > 0 {
+		if intervals, err = e.remove(ctx, e.intervals(), es.Term(mapping.RunField, runID)); err != nil && runs > 0 {
 			err = fmt.Errorf("%w; its run document is removed, but not all of its interval documents: remove these with fio2es check --repair", err)
 		}
 	}

@@ -223,14 +223,14 @@ func (e *Store) MakeCurrent(ctx context.Context, run, ingest string) error {
 
 // removeOthers deletes the interval documents of a run's other versions.
 func (e *Store) removeOthers(ctx context.Context, this history.Version) error {
-	others := es.All(es.Term("run.id", this.Run), es.None(es.Term("run.ingest", this.Ingest)))
+	others := es.All(es.Term(mapping.RunField, this.Run), es.None(es.Term(mapping.IngestField, this.Ingest)))
 	_, err := e.client.DeleteAll(ctx, others, e.intervals())
 	return err
 }
 
 // show removes the pending mark from the interval documents of a version.
 func (e *Store) show(ctx context.Context, this history.Version) error {
-	marked := es.All(es.Term("run.id", this.Run), es.Term("run.ingest", this.Ingest), es.Term(mapping.PendingField, "true"))
+	marked := es.All(es.Term(mapping.RunField, this.Run), es.Term(mapping.IngestField, this.Ingest), es.Term(mapping.PendingField, "true"))
 	_, err := e.client.UpdateAll(ctx, marked, mapping.ShowPending, nil, e.intervals())
 	return err
 }

@@ -88,7 +88,7 @@ func (e *Store) checkMappings(ctx context.Context) error {
 	}
 	err := e.client.Do(ctx, esapi.IndicesGetFieldMappingRequest{
 		Index:             []string{e.prefix + "-latency.*", mapping.RunsIndex(e.prefix)},
-		Fields:            []string{"latency.histogram", "all.latency.histogram"}, // of interval documents and of run documents
+		Fields:            []string{mapping.HistogramField, "all." + mapping.HistogramField}, // of interval documents and of run documents
 		IgnoreUnavailable: &yes, AllowNoIndices: &yes,
 	}, &answer)
 	if err != nil && !es.IsNotFound(err) {

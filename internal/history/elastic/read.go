@@ -18,16 +18,16 @@ import (
 // Source filters: bins are the histograms of a run document, which lists do not need, nor the list of files.
 var (
 	bins = []string{
-		"all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram",
-		"sections.*.latency.histogram",
+		"all." + mapping.HistogramField, "read." + mapping.HistogramField, "write." + mapping.HistogramField, "trim." + mapping.HistogramField,
+		"sections.*." + mapping.HistogramField,
 	}
-	heavy = append([]string{"source.list"}, bins...)
+	heavy = append([]string{mapping.FilesField}, bins...)
 )
 
 // runDocs returns the run documents that a query finds, sorted by id, without some fields. The first page has size
 // documents.
 func (e *Store) runDocs(ctx context.Context, verb string, query any, size int, fields ...string) iter.Seq2[*hit, error] {
-	r := request{Size: size, Query: es.All(query), Sort: []any{ascending("run.id")}, State: true}
+	r := request{Size: size, Query: es.All(query), Sort: []any{ascending(mapping.RunField)}, State: true}
 	if len(fields) > 0 {
 		r.Source = without(fields...)
 	}
@@ -41,7 +41,7 @@ func (e *Store) heads(ctx context.Context, ids []string) iter.Seq2[*hit, error] 
 		if len(ids) > 0 {
 			queries = nil
 			for some := range slices.Chunk(ids, mostTerms) {
-				queries = append(queries, es.Terms("run.id", some))
+				queries = append(queries, es.Terms(mapping.RunField, some))
 			}
 		}
 		for _, query := range queries {
@@ -58,7 +58,7 @@ func (e *Store) heads(ctx context.Context, ids []string) iter.Seq2[*hit, error] 
 func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
 	var ids []string
 	var first hit // an exact id sorts before longer ids that begin with it
-	for h, err := range e.runDocs(ctx, "find run", es.Prefix("run.id", id), 2) {
+	for h, err := range e.runDocs(ctx, "find run", es.Prefix(mapping.RunField, id), 2) {
 		if err != nil {
 			return nil, e.fail(ctx, "read", err)
 		}
@@ -83,7 +83,7 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 	return f.Select(func(yield func(*mapping.Run, error) bool) {
 		r := request{
 			Size: whole, Query: runQuery(&f), Stable: true,
-			Sort: []any{map[string]any{"@timestamp": map[string]any{"order": "desc"}}, ascending("run.id")},
+			Sort: []any{map[string]any{mapping.TimeField: map[string]any{"order": "desc"}}, ascending(mapping.RunField)},
 		}
 		if f.Light {
 			r.Size, r.Source = light, without(heavy...)
@@ -117,14 +117,14 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 			return
 		}
 		r := request{PIT: point, Size: first, Sort: []any{
-			ascending("@timestamp"), optional("fio.direction", "_first"), optional("host.name", "_first"),
-			optional("fio.job", "_first"), optional("fio.section", "_first"), ascending("run.id"), optional("part", 0),
+			ascending(mapping.TimeField), optional(mapping.DirectionField, "_first"), optional(mapping.HostField, "_first"),
+			optional(mapping.JobField, "_first"), optional(mapping.SectionField, "_first"), ascending(mapping.RunField), optional(mapping.PartField, 0),
 		}}
 		if sel.Light {
-			r.Source = without("latency.histogram")
+			r.Source = without(mapping.HistogramField)
 		}
 		queries := between(sel.From, sel.To)
-		for field, values := range map[string][]string{"fio.direction": sel.Directions, "host.name": sel.Hosts} {
+		for field, values := range map[string][]string{mapping.DirectionField: sel.Directions, mapping.HostField: sel.Hosts} {
 			if len(values) > 0 {
 				queries = append(queries, oneOf(field, values))
 			}
@@ -134,7 +134,7 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 			ingests = append(ingests, r.ingest)
 		}
 		slices.Sort(ingests)
-		for field, values := range map[string][]string{"run.id": ids, "run.ingest": slices.Compact(ingests)} {
+		for field, values := range map[string][]string{mapping.RunField: ids, mapping.IngestField: slices.Compact(ingests)} {
 			if len(values) <= mostTerms {
 				queries = append(queries, es.Terms(field, values))
 			}
@@ -235,8 +235,8 @@ func (e *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.R
 	for len(files)+len(logs) > 0 {
 		someFiles, someLogs := files[:min(len(files), mostTerms)], logs[:min(len(logs), mostTerms)]
 		files, logs = files[len(someFiles):], logs[len(someLogs):]
-		hasReport := es.Term("source.list.role", mapping.RoleReport)
-		query := es.Any(hashed("source.list", someFiles), es.All(hashed("source.list", someLogs), es.None(hasReport)))
+		hasReport := es.Term(mapping.FilesField+".role", mapping.RoleReport)
+		query := es.Any(hashed(mapping.FilesField, someFiles), es.All(hashed(mapping.FilesField, someLogs), es.None(hasReport)))
 		for h, err := range e.runDocs(ctx, "find runs by their files", query, 500, bins...) {
 			if es.IsNotFound(err) { // there is no index yet
 				break
@@ -267,7 +267,7 @@ func (e *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 		for _, l := range levels {
 			names = append(names, l.String())
 		}
-		queries = append(queries, es.Terms("level", names))
+		queries = append(queries, es.Terms(mapping.LevelField, names))
 	}
 	out, chunks := history.Counts{}, slices.Collect(slices.Chunk(runs, mostTerms))
 	if len(runs) == 0 {
@@ -276,7 +276,7 @@ func (e *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 	for _, some := range chunks {
 		query := es.All(queries...)
 		if len(some) > 0 {
-			query = es.All(append(queries, es.Terms("run.id", some))...)
+			query = es.All(append(queries, es.Terms(mapping.RunField, some))...)
 		}
 		if err := e.count(ctx, out, query); err != nil {
 			return nil, e.fail(ctx, "read", err)
@@ -288,7 +288,7 @@ func (e *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 // counts counts the visible interval documents of a run.
 func (e *Store) counts(ctx context.Context, id string) (history.Counts, error) {
 	out := history.Counts{}
-	return out, e.count(ctx, out, es.Term("run.id", id))
+	return out, e.count(ctx, out, es.Term(mapping.RunField, id))
 }
 
 // count adds the visible interval documents that a query finds. Without an index there are none.
@@ -300,11 +300,11 @@ func (e *Store) count(ctx context.Context, to history.Counts, query any) error {
 	terms := func(field string) any { return map[string]any{"terms": map[string]any{"field": field}} }
 	values := func(field string) any { return map[string]any{"value_count": map[string]any{"field": field}} }
 	groups := map[string]any{"size": page, "sources": []any{
-		map[string]any{"run": terms("run.id")}, map[string]any{"ingest": terms("run.ingest")}, map[string]any{"level": terms("level")},
+		map[string]any{"run": terms(mapping.RunField)}, map[string]any{"ingest": terms(mapping.IngestField)}, map[string]any{"level": terms(mapping.LevelField)},
 	}}
 	body := map[string]any{"size": 0, "track_total_hits": false, "query": query, "aggs": map[string]any{"groups": map[string]any{
 		// all parts of a split document have a part, except the first
-		"composite": groups, "aggs": map[string]any{"documents": values("run.id"), "parts": values("part"), "pending": values(mapping.PendingField)},
+		"composite": groups, "aggs": map[string]any{"documents": values(mapping.RunField), "parts": values(mapping.PartField), "pending": values(mapping.PendingField)},
 	}}}
 	yes := true
 	for {

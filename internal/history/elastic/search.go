@@ -258,17 +258,17 @@ func between(from, to time.Time) []any {
 		return nil
 	}
 	bounds["format"] = "epoch_millis"
-	return []any{es.Range("@timestamp", bounds)}
+	return []any{es.Range(mapping.TimeField, bounds)}
 }
 
 // runQuery returns the part of f that the cluster can decide. [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
 	queries := append(between(f.Started()), isRun())
 	if f.Live() {
-		queries = append(queries, es.Prefix("run.ingest", mapping.LivePrefix))
+		queries = append(queries, es.Prefix(mapping.IngestField, mapping.LivePrefix))
 	}
 	if f.Execution != "" {
-		queries = append(queries, es.Prefix("run.execution", f.Execution))
+		queries = append(queries, es.Prefix(mapping.ExecutionField, f.Execution))
 	}
 	return es.All(queries...)
 }
