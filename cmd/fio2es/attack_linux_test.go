@@ -254,7 +254,6 @@ func peakOf(pid int) (mb int64) {
 	return mb >> 10
 }
 
-// counted counts what is written.
 type counted struct{ n int64 }
 
 func (c *counted) Write(p []byte) (int, error) { c.n += int64(len(p)); return len(p), nil }
@@ -273,12 +272,10 @@ func rebuilt(t *testing.T, dir string) string {
 	return filepath.Join(dir, "settings.yaml")
 }
 
-// histRow is a row with one bin, of n requests.
 func histRow(ms, bins int, n uint64) string {
 	return fmt.Sprintf("%d, 0, 4096, %d%s\n", ms, n, strings.Repeat(", 0", bins-1))
 }
 
-// report is fio's, of one job.
 func reportOf(job string, ios uint64, _ int) string {
 	return fmt.Sprintf(`{"fio version": "fio-3.33", "timestamp_ms": 1700000002000, "jobs": [{"jobname": %q, "elapsed": 3, "job_runtime": 2000, `+
 		`"read": {"total_ios": %d, "runtime": 2000, "clat_ns": {"min": 1, "max": 1, "bins": {"1": %d}}}}]}`, job, ios, ios)

@@ -20,7 +20,6 @@ import (
 // timing matches what differs between calls.
 var timing = regexp.MustCompile(` in [0-9.]+s`)
 
-// terminal80 is a terminal of 80 columns.
 type terminal80 struct{ io.Writer }
 
 func (terminal80) Columns() int { return 80 }

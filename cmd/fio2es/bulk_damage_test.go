@@ -23,7 +23,6 @@ import (
 
 var damageSpec = fiotest.ArchiveSpec{Runs: 3, Hosts: 2, Jobs: 2, Seconds: 9, Coarseness: 5, IOPS: 30, Seed: 5}
 
-// archiveFiles are the files of an archive, by path.
 type archiveFiles map[string][]byte
 
 func readArchive(t testing.TB, dir string) archiveFiles {
@@ -52,7 +51,6 @@ func (f archiveFiles) write(t rapid.TB, dir string) {
 	}
 }
 
-// names returns the wanted names, sorted.
 func (f archiveFiles) names(want func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f)), func(s string) bool { return !want(s) })
 }
@@ -106,7 +104,6 @@ func withoutLine(data []byte, rng *rand.Rand) []byte {
 	return bytes.Join(slices.Delete(slices.Clone(lines), i, i+1), nil)
 }
 
-// damage damages one file, and returns a description.
 func (f archiveFiles) damage(t *rapid.T) string {
 	name := rapid.SampledFrom(f.names(func(string) bool { return true })).Draw(t, "file")
 	how := rapid.SampledFrom(slices.Sorted(maps.Keys(damages))).Draw(t, "damage")
@@ -276,7 +273,6 @@ func checkDamaged(t *rapid.T, whole, files archiveFiles, good, got output, code 
 	}
 }
 
-// damaged says what happened to a run.
 type damaged struct {
 	any     bool // a file of the run, or the configuration of the whole archive, was changed
 	gone    bool // no file is left

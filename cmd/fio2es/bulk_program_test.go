@@ -51,7 +51,6 @@ func generated(t testing.TB, spec fiotest.ArchiveSpec, dir string) int64 {
 	return size
 }
 
-// allLevels makes documents of all levels.
 const allLevels = "--levels=cluster,host,section,job"
 
 var levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
@@ -114,7 +113,6 @@ func sound(t testing.TB, path string) {
 	}
 }
 
-// runs returns the number of runs.
 func (d documents) runs() int {
 	n := 0
 	for key := range d {

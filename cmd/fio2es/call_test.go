@@ -31,7 +31,6 @@ func callWith(t *testing.T, settings string, args ...string) string {
 	return outputOf(t, slices.Insert(slices.Clone(args), 1, "--config", settings)...)
 }
 
-// expect checks that a text contains the wanted texts.
 func expect(t *testing.T, what, text string, wanted ...string) {
 	t.Helper()
 	for _, w := range wanted {
@@ -48,7 +47,6 @@ func linesOf[T any](t *testing.T, code int, args ...string) []T {
 	return decoded[T](t, out)
 }
 
-// decoded decodes JSON lines.
 func decoded[T any](t *testing.T, text string) (list []T) {
 	t.Helper()
 	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {

@@ -18,7 +18,6 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// errNothing means that a command found no runs to change.
 var errNothing = errors.New("nothing was changed")
 
 // changeCall is a command that changes many runs. It asks the user first.
@@ -45,7 +44,6 @@ func (c *changeCall) canAsk() error {
 	return nil
 }
 
-// chooseRuns returns the choice of runs by names, --where and --older-than.
 func (e *env) chooseRuns(names []string, olderThan string) (tidy.Choice, error) {
 	among, err := e.limit()
 	choice := tidy.Choice{Names: names, Filter: among}

@@ -125,7 +125,6 @@ type comparison struct {
 	to       *table.Writer[*compare.Row] // writes to out
 }
 
-// compare compares what args name.
 func (c *comparison) compare(ctx context.Context, args []string) error {
 	run := c.compareRuns
 	switch {
@@ -262,7 +261,6 @@ func (c *comparison) pair(title string, base, other *compare.Side) error {
 	return c.to.End()
 }
 
-// lines compares a side with the base.
 func (c *comparison) lines(title string, base, other *compare.Side) ([]compare.Line, error) {
 	lines, notes, err := compare.Compare(base, other, c.options)
 	for _, text := range notes {

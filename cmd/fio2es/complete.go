@@ -169,7 +169,6 @@ func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*
 	return runs
 }
 
-// completeList completes the last word of a list with commas.
 func completeList(words []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 		before := text[:strings.LastIndexByte(text, ',')+1]

@@ -124,7 +124,6 @@ func (e *env) load(cmd *cobra.Command) (err error) {
 	return errors.Join(faults...)
 }
 
-// rules returns the SLA rules of the settings.
 func (e *env) rules() (rules []slo.Rule, err error) {
 	var faults []error
 	for i, text := range e.cfg.SLA {

@@ -13,7 +13,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// exportCall says which windows are exported, in which format, and how.
 type exportCall struct {
 	query.Query
 	as      string

@@ -93,7 +93,6 @@ func addHostFlags(f *pflag.FlagSet, q *query.Query) {
 	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`, by number, or by name in runs with sections: documents of jobs must be there (--levels job at ingest)")
 }
 
-// addPickFlags adds the flags that choose runs of an archive.
 func addPickFlags(f *pflag.FlagSet, pick *query.Pick) {
 	f.StringSliceVar(&pick.Include, "include", nil, "only runs with this `text` in archive:path; * matches anything")
 	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this `text` in archive:path")
@@ -191,7 +190,6 @@ func (e *env) limit() (among history.RunFilter, err error) {
 // many means no upper limit in [arguments].
 const many = math.MaxInt
 
-// arguments returns a check that there are least to most arguments.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -247,7 +245,6 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	return usagef("%w%s", err, see)
 }
 
-// wantedValue describes the values of a flag.
 func wantedValue(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "bool":

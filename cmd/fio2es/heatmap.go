@@ -152,7 +152,6 @@ func (h *heatmaps) window(w *window.Window) error {
 	return nil
 }
 
-// end draws the map of a run.
 func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	m := h.windows.Map()
 	if m.Total == 0 {
@@ -179,7 +178,6 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	return m.WriteText(h.w, heatmap.Text{Columns: h.columns, Lines: h.lines, Colour: h.colour})
 }
 
-// about describes a map.
 func (h *heatmaps) about(m *heatmap.Map) string {
 	isAbsent := func(d string) bool { return !slices.Contains(h.directions, d) }
 	directions := slices.DeleteFunc(slices.Clone(mapping.Directions[:]), isAbsent)

@@ -80,7 +80,6 @@ func (e *env) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, nil
 }
 
-// historyName returns the name of the history for messages.
 func (e *env) historyName() string {
 	if !e.cfg.Elasticsearch.Enabled() {
 		return shortHome(e.cfg.History)
@@ -128,7 +127,6 @@ func (e *env) noteInterrupted() {
 	}
 }
 
-// hasHistory reports whether there is a history.
 func (e *env) hasHistory() bool {
 	if e.cfg.Elasticsearch.Enabled() {
 		return true

@@ -75,7 +75,6 @@ func storeNarrow(t *testing.T, real estest.Real, prefix string, coarseness int) 
 	}
 }
 
-// percents are the measured percentiles.
 var percents = []float64{50, 99, 99.9}
 
 // estimates are percentiles of both kinds, by run, direction and time.

@@ -158,7 +158,6 @@ func hasPercentiles(aggs map[string]any) bool {
 	return err == nil && strings.Contains(string(text), `"percentiles"`)
 }
 
-// buckets finds the documents of each bucket.
 func (o *oracle) buckets(name, kind string, params, below, answer map[string]any, documents []document) {
 	o.t.Helper()
 	field, _ := params["field"].(string)
@@ -342,7 +341,6 @@ func isIn(µs float64, a hist.Answer) bool {
 	return µs >= a.Low/1000*(1-hdrResolution) && µs <= a.High/1000*(1+hdrResolution)
 }
 
-// documentsPercentile returns what the only document stores.
 func documentsPercentile(documents []document, percent string) (float64, bool) {
 	if len(documents) != 1 {
 		return 0, false

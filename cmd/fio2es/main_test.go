@@ -36,7 +36,6 @@ var programs = map[string]func(){
 // shellPrograms are more programs in the PATH of tests, as scripts.
 var shellPrograms = map[string]string{}
 
-// emptySettings is a settings file without settings.
 var emptySettings string
 
 // isolated runs tests without the user's settings and history, and with the programs in PATH.

@@ -18,7 +18,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// matrixCall is what runs --by shows.
 type matrixCall struct {
 	by, show, directions []string // as the user wrote them
 
@@ -139,7 +138,6 @@ func (c *matrixCall) write(e *env, w io.Writer, runs []*mapping.Run, meets func(
 	return cells.End()
 }
 
-// picture returns the drawing of a matrix.
 func (c *matrixCall) picture(m *matrix.Matrix, metric facts.Metric) (*matrix.Picture, error) {
 	if c.drawing == drawHeat {
 		return m.Heat(metric)
@@ -151,7 +149,6 @@ func (c *matrixCall) picture(m *matrix.Matrix, metric facts.Metric) (*matrix.Pic
 	return curve.Picture(), nil
 }
 
-// draw writes the drawing of a matrix as text.
 func (c *matrixCall) draw(w io.Writer, m *matrix.Matrix, metric facts.Metric) error {
 	if c.drawing == drawHeat {
 		return m.Write(w, table.Text, true, metric)

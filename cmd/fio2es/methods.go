@@ -152,7 +152,6 @@ func (m *methodsCall) compare(ctx context.Context, args []string) error {
 	return err
 }
 
-// reading is a run that was read.
 type reading struct {
 	run     *query.Run
 	doc     *mapping.Run

@@ -104,7 +104,6 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// failing is a stdout on which writing fails.
 type failing struct{ error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.error }

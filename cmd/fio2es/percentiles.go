@@ -218,7 +218,6 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 	return p.to.End(append(notes, p.marks.Notes()...)...)
 }
 
-// seriesRows returns a row for each host or job and direction.
 func (p *percentiles) seriesRows() (rows []*percentileRow) {
 	order := func(a, b series) int {
 		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.host, b.host), mapping.CompareJobs(a.job, b.job), cmp.Compare(a.section, b.section))

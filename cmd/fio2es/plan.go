@@ -167,7 +167,6 @@ var foundColumns = []table.Column[*foundRun]{
 	{Heading: "HISTORY", Text: func(r *foundRun) string { return r.have }},
 }
 
-// jobColumns returns the columns of the jobs of a run that began at start.
 func jobColumns(start time.Time) []table.Column[*plan.Job] {
 	began := func(j *plan.Job) string {
 		if j.Start.IsZero() {

@@ -61,7 +61,6 @@ request of Elasticsearch.`,
 	return cmd
 }
 
-// pushCall is one call of push.
 type pushCall struct {
 	*env
 	into, output string // paths of files

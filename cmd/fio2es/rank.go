@@ -101,7 +101,6 @@ func (r *rank) add(w *window.Window) error {
 	return nil
 }
 
-// write writes the answers of a run.
 func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 	if len(r.sums) == 0 {
 		return run.NoMatch(doc)

@@ -11,7 +11,6 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 )
 
-// rawOf returns the completions of a run of the corpus, from its raw logs.
 func rawOf(t *testing.T, run string) []fiotest.Completion {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join("..", "..", "testdata", "corpus", run, "out_clat.*.log.gz"))
@@ -87,7 +86,6 @@ func TestRankTruth(t *testing.T) {
 	}
 }
 
-// moments returns the times of a line.
 func moments(t *testing.T, l rankLine) (at [2]time.Time) {
 	t.Helper()
 	for i, text := range []string{l.From, l.To} {

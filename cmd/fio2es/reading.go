@@ -39,7 +39,6 @@ another program wrote (fio2es export --help), or names runs in the history:
 one call of fio). Conditions such as bs=4k iodepth=1 (fio2es help
 fields) limit what these choose from, as --where does. Alone, they choose all that match.`
 
-// someRuns checks that there are arguments or --where.
 func someRuns(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("where") {
 		return nil
@@ -209,7 +208,6 @@ func (r *runReader) open(ctx context.Context) error {
 	return err
 }
 
-// wantedSections returns the names that --section has.
 func (r *runReader) wantedSections() []string {
 	if f := r.flags.Lookup("section"); f != nil {
 		return f.Value.(pflag.SliceValue).GetSlice()

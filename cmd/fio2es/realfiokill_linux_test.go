@@ -62,7 +62,6 @@ func TestRealFioKilled(t *testing.T) {
 	t.Logf("real fio, killed:\n%s", &b)
 }
 
-// kill is a run of fio that is killed.
 type kill struct {
 	fio     string
 	moment  time.Duration // time after fio's start
@@ -96,7 +95,6 @@ func (k *kill) test(t *testing.T) {
 	}
 }
 
-// once kills one run.
 func (k *kill) once(t *testing.T) {
 	dir := t.TempDir()
 	command := func(args ...string) *exec.Cmd {

@@ -19,7 +19,6 @@ var (
 	readOut      = regexp.MustCompile(`(?s)class="data">(.*?)</script>`)
 )
 
-// numbersOf returns the rows of the table of numbers.
 func numbersOf(t *testing.T, page string) map[string][]string {
 	t.Helper()
 	rows := map[string][]string{}

@@ -31,7 +31,6 @@ var groups = []struct {
 	{"", []func(*env) *cobra.Command{fieldsTopic, settingsTopic}},
 }
 
-// rootCommand returns the program with all commands.
 func rootCommand(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fio2es COMMAND",

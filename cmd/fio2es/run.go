@@ -214,7 +214,6 @@ func (r *runCall) runTurns(s *record.Relay) error {
 	return nil
 }
 
-// once runs the fio of a turn and stores its run.
 func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
 	entry, err := r.folders().Begin(record.Entry{

@@ -20,7 +20,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// fullDisk is a history on a full disk.
 type fullDisk struct{ pipeline.Sink }
 
 var errFull = errors.New("database or disk is full")

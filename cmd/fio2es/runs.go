@@ -165,7 +165,6 @@ func (l *runsCall) read(ctx context.Context, store history.Store, watched *query
 	return l.readRuns(ctx, store, watched)
 }
 
-// matrixOfPaths prints the matrix of the runs that paths have.
 func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
 	r, runs := &runReader{env: l.env, namesRuns: true}, []*mapping.Run(nil)
 	inputs, err := r.choose(ctx, args, query.IsPath)
@@ -205,7 +204,6 @@ func (e *env) printNoRuns(ctx context.Context, store history.Store, filter histo
 	return err
 }
 
-// documentFormat is the format of run documents, one on each line.
 const documentFormat = "document"
 
 var runFormats = append(slices.Clone(table.Formats), documentFormat)

@@ -10,7 +10,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// narrowScreen is a terminal of 80 columns.
 type narrowScreen struct{ bytes.Buffer }
 
 func (*narrowScreen) Columns() int { return 80 }

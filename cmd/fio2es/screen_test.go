@@ -7,7 +7,6 @@ const (
 	plainColour           = "#d7dae0"
 )
 
-// picture returns an SVG of a terminal of this size, with its content.
 func picture(columns, lines int, content string) string {
 	w, h := float64(columns)*charWidth+32, float64(lines)*charHeight+32
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", w, h, w, h) +

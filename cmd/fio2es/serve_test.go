@@ -43,7 +43,6 @@ func (l *lockedText) String() string {
 
 var servedAt = regexp.MustCompile(`is at (http://\S+/)\n`)
 
-// startServe serves the history in a file.
 func startServe(t *testing.T, file, listen string) (address string, stderr *lockedText) {
 	t.Helper()
 	cfg := config.Default()
@@ -79,7 +78,6 @@ func serveBy(t *testing.T, cfg config.Config, listen string) (address string, st
 	}
 }
 
-// browse requests a page.
 func browse(t *testing.T, address string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

@@ -79,7 +79,6 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	return cmd
 }
 
-// slaCall is a check of runs against rules.
 type slaCall struct {
 	*runReader
 	query    *query.Query
@@ -106,7 +105,6 @@ func (j *slaCall) judge(ctx context.Context, args []string) error {
 	return err
 }
 
-// one checks a run.
 func (j *slaCall) one(ctx context.Context, run *query.Run) error {
 	judgement, err := query.Judge(ctx, run, j.query, j.rules)
 	j.logRun(run)

@@ -29,7 +29,6 @@ func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) 
 	}
 }
 
-// historyOf returns a history of runs and their windows.
 func historyOf(t *testing.T, runs []*mapping.Run, windows ...*mapping.Interval) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "h.db")

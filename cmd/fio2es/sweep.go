@@ -43,7 +43,6 @@ type turn struct {
 	later    time.Duration // how long the later ones take; 0: not known, or there are none
 }
 
-// runCall is a call of run: what it runs, how, and what is done of it.
 type runCall struct {
 	*env
 	note, reports string

@@ -22,7 +22,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// trendCall says which changes to find and to show.
 type trendCall struct {
 	*env
 	numbers []facts.Metric

@@ -71,7 +71,6 @@ func Label(at time.Time, step time.Duration, begin time.Time) string {
 	return unit.Time(at, layout)
 }
 
-// midnight returns the begin of a day.
 func midnight(t time.Time) time.Time {
 	year, month, day := t.In(unit.Zone()).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, unit.Zone())

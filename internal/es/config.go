@@ -145,7 +145,6 @@ func (c *Config) transport() (*http.Transport, error) {
 	}, nil
 }
 
-// redacted replaces a secret.
 const redacted = "[redacted]"
 
 // Secret is a password or key. Printed, formatted, logged or marshaled, it shows only whether it is set. string(s)

@@ -22,7 +22,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// signed is a certificate with its key.
 type signed struct {
 	*x509.Certificate
 	key *ecdsa.PrivateKey

@@ -14,7 +14,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// reported is a report of a wait.
 type reported struct {
 	es.Wait
 	at time.Duration // since the start of the test

@@ -15,7 +15,6 @@ import (
 
 var began = time.Date(2026, 11, 21, 3, 13, 2, 0, time.UTC)
 
-// given is a window and its requests.
 type given struct {
 	window.Window
 	requests *hist.Histogram

@@ -38,7 +38,6 @@ var lines = []struct {
 	{"p99", 0.99, "#7a1fa2", "2 3"},
 }
 
-// drawing draws a map as SVG.
 type drawing struct {
 	*Map
 	*chart.Canvas

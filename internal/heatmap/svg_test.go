@@ -25,7 +25,6 @@ func svgOf(t *testing.T, m *Map, p Picture) string {
 	return b.String()
 }
 
-// textsOf returns the texts of an SVG and the attributes of its root.
 func textsOf(t *testing.T, svg string) (texts, root []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))

@@ -122,7 +122,6 @@ func (c *canvas) line(line int) string {
 // x returns the character at which a slot begins.
 func (c *canvas) x(slot int) int { return slot * c.area / c.Slots }
 
-// level returns the level of n requests in a cell of a column.
 func (c *canvas) level(column int, n int64) int {
 	return c.scale.level(min(c.shownAs(&c.Columns[column], n), c.most))
 }

@@ -28,7 +28,6 @@ type Found struct {
 // ErrRemoved means that a run is not stored, because people removed it from the history.
 var ErrRemoved = errors.New("it was removed from the history with fio2es rm")
 
-// removedError is an ErrRemoved with the removed runs.
 type removedError struct{ runs []*mapping.Removed }
 
 func (removedError) Error() string { return ErrRemoved.Error() }
@@ -110,7 +109,6 @@ func inherit(ctx context.Context, store history.Store, id string, a mapping.Anno
 	return err
 }
 
-// same returns those of the runs that are the same execution.
 func same(e *pipeline.Execution, runs []*mapping.Run) []*mapping.Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r *mapping.Run) bool { return !mapping.SameExecution(&r.Source, &e.Source) })
 }

@@ -341,7 +341,6 @@ func (r *Result) take(run *cbt.Run, o *outcome, opt Options) error {
 	return nil
 }
 
-// skip reports a part of a run that is skipped.
 func (r *Result) skip(run *cbt.Run, opt Options, err error) {
 	if r.LeftOut = true; opt.Skipped != nil {
 		opt.Skipped(run, err)

@@ -67,7 +67,6 @@ func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *night {
 	return n
 }
 
-// night is one ingest.
 type night struct {
 	nightly.Night
 	*keeper
@@ -155,7 +154,6 @@ func (k *keeper) runs() (runs []*mapping.Run) {
 	return runs
 }
 
-// content returns all that the history has.
 func (k *keeper) content() (texts []string) {
 	for _, run := range k.runs() {
 		run.Ingested = time.Time{}

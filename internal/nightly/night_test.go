@@ -34,7 +34,6 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// change changes what is remembered.
 func (k *keeper) change(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", k.file)

@@ -28,7 +28,6 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// pool returns folders of runs.
 func pool(t *testing.T) (runs []string) {
 	t.Helper()
 	for seed := range uint64(2) {

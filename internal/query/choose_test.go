@@ -42,7 +42,6 @@ func fiveNights(t *testing.T) *sqlite.Store {
 	return store
 }
 
-// selectors parses selectors.
 func selectors(t *testing.T, texts ...string) (list []*Selector) {
 	t.Helper()
 	for _, text := range texts {

@@ -23,7 +23,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// check fails the test if there is an error.
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

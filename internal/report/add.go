@@ -61,7 +61,6 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	return doc, nil
 }
 
-// begin begins the next run of the page.
 func (p *Page) begin() *runSums {
 	columns := mapColumns
 	if len(p.runs) >= MaxSections {

@@ -13,7 +13,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// fact is a name and its value.
 type fact struct{ Name, Value string }
 
 // known returns the facts that have a value.
@@ -31,7 +30,6 @@ var clockNames = map[string]string{
 	"unknown":        "none: the date of the run is not known",
 }
 
-// weightingNames describes how requests count in windows.
 var weightingNames = map[string]string{
 	"inflight":   "requests count in each window by the share of their time in it (inflight)",
 	"completion": "requests count in the window in which they completed (completion)",

@@ -17,7 +17,6 @@ var timeZero time.Time // start of runs with an unknown date
 
 func at(ms int64) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
 
-// histOf returns a histogram with n requests of each latency.
 func histOf(n float64, us ...float64) *hist.Histogram {
 	h := hist.New(hist.Fio3(0))
 	for _, l := range us {
@@ -26,7 +25,6 @@ func histOf(n float64, us ...float64) *hist.Histogram {
 	return h
 }
 
-// windowOf returns the document of a window.
 func windowOf(direction, host string, elapsed, ms int64, h *hist.Histogram) *mapping.Interval {
 	d := &mapping.Interval{
 		Time: at(elapsed), Level: mapping.Cluster, Window: mapping.Window{End: at(elapsed + ms), MS: ms, ElapsedMS: elapsed},
@@ -40,7 +38,6 @@ func windowOf(direction, host string, elapsed, ms int64, h *hist.Histogram) *map
 	return d
 }
 
-// totalsOfHist returns the totals of a direction with this histogram.
 func totalsOfHist(h *hist.Histogram, seconds float64) *mapping.Totals {
 	return &mapping.Totals{
 		Requests: int64(h.Total()), IOPS: h.Total() / seconds, Bandwidth: 4096 * h.Total() / seconds,
@@ -88,7 +85,6 @@ func sample(name string, slower float64) (*mapping.Run, []*mapping.Interval) {
 	}, windows
 }
 
-// put adds a run to a page.
 func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 	t.Helper()
 	r := p.begin()

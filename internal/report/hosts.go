@@ -15,7 +15,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// hostKey is a host in one direction.
 type hostKey struct{ direction, host string }
 
 // hostSum is the sum of a host's windows in one direction.

@@ -15,13 +15,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// total has the totals of a direction.
 type total struct {
 	*facts.Line
 	histogram *hist.Histogram // nil for averages
 }
 
-// totalsOf returns the totals in the run document.
 func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	var list []*total
 	for _, line := range facts.Lines(doc) {
@@ -40,7 +38,6 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	return list, nil
 }
 
-// sumsOf returns the totals of windows.
 func sumsOf(doc *mapping.Run, sum *window.Sum) (list []*total, err error) {
 	for _, w := range sum.Windows() {
 		if w.Direction == mapping.AllDirections && len(list) > 0 {
@@ -56,12 +53,10 @@ func sumsOf(doc *mapping.Run, sum *window.Sum) (list []*total, err error) {
 	return list, nil
 }
 
-// numbers are the columns of a direction and all its numbers.
 func numbers() []table.Column[*facts.Line] {
 	return append(table.Pick(facts.Columns(), "direction"), facts.Numbers()...)
 }
 
-// ofLine returns columns of directions.
 func ofLine(columns []table.Column[*facts.Line]) []table.Column[*total] {
 	return table.Map(columns, func(t *total) *facts.Line { return t.Line })
 }

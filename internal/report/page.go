@@ -117,7 +117,6 @@ var (
 	pageJS string
 )
 
-// documents returns the documents of runs.
 func documents(runs []*run) (docs []*mapping.Run) {
 	for _, r := range runs {
 		docs = append(docs, r.Doc)

@@ -43,7 +43,6 @@ type runSums struct {
 	last   []clusterWindow  // windows of level Cluster of the latest time, until the next time begins
 }
 
-// clusterWindow is a window and its requests.
 type clusterWindow struct {
 	*window.Window
 	requests *hist.Histogram
@@ -151,7 +150,6 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 	return one, nil
 }
 
-// directions returns the directions with windows.
 func (r *runSums) directions() []string {
 	all := slices.Concat(mapping.Directions[:], []string{mapping.AllDirections})
 	return slices.DeleteFunc(all, func(name string) bool { return r.series[name] == nil })

@@ -113,7 +113,6 @@ func (r *run) notes(of *query.Run) (list []string) {
 	return list
 }
 
-// text draws the screen.
 func (s *Screen) text(r *run, notes []string) []byte {
 	out := &sheet{columns: s.how.Columns}
 	out.lines(strings.TrimSpace(facts.ShortID(r.Doc.Run.ID) + " " + facts.Title(r.Doc)))
@@ -241,7 +240,6 @@ func (r *run) times() []string {
 	return parts
 }
 
-// settings returns the settings by their names in conditions.
 func (r *run) settings() (list []fact) {
 	for _, c := range facts.SettingColumns() {
 		list = append(list, fact{c.Name, c.TextOf(r.Doc)})
@@ -267,7 +265,6 @@ func (r *run) labels() (list []fact) {
 	return list
 }
 
-// joined returns facts on one line.
 func joined(list []fact) string {
 	var parts []string
 	for _, f := range list {
@@ -286,7 +283,6 @@ func (r *run) sections() []*facts.Line {
 	})
 }
 
-// sectionColumns are the columns of sections.
 func sectionColumns() []table.Column[*facts.Line] {
 	return slices.Concat([]table.Column[*facts.Line]{
 		{Name: "section", Heading: "Section", Value: func(l *facts.Line) any { return l.Section.Name }, Text: func(l *facts.Line) string { return facts.SectionTitle(l.Section) }},
@@ -359,7 +355,6 @@ func (r *run) object(notes []string) []byte {
 	return b.Bytes()
 }
 
-// objects returns an object for each row.
 func objects[R any](columns []table.Column[R], rows []R) (list []json.RawMessage) {
 	for _, row := range rows {
 		var b bytes.Buffer

@@ -18,7 +18,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// drawn returns the screen of a run.
 func drawn(t testing.TB, how Layout, doc *mapping.Run, windows []*mapping.Interval) string {
 	t.Helper()
 	how.Name = cmp.Or(how.Name, "01234567")

@@ -33,7 +33,6 @@ func (r *runSums) section(of *run) *section {
 	return s
 }
 
-// drawTime draws the charts over time.
 func (r *runSums) drawTime(s *section, of *run, names []string) {
 	name := of.Doc.Run.Name
 	axis := chart.TimeAxis{From: r.sum.Span.Start, Until: r.sum.Span.End}

@@ -79,7 +79,6 @@ func (s *series) lastBin() (us float64, isOpen bool) {
 	return 0, false
 }
 
-// merge adds a later column.
 func (c *column) merge(o *column) {
 	c.Join(o.Span)
 	c.windows += o.windows
@@ -147,7 +146,6 @@ func (s *series) add(w *window.Window, requests *hist.Histogram) {
 	}
 }
 
-// finish ends the series.
 func (s *series) finish() {
 	if starts := s.windows.Starts(); len(starts) > s.limit {
 		step, others := s.windows.Step(), int64(s.limit-1) // the first window may be cut, so it gets its own column

@@ -16,7 +16,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// seriesOf returns the series of windows.
 func seriesOf(t interface{ Fatal(...any) }, limit int, windows []*mapping.Interval) *series {
 	s := newSeries(limit)
 	for _, w := range window.RejoinAll(windows) {

@@ -142,7 +142,6 @@ func Stages(screens []*Screen) []byte {
 	return out.Bytes()
 }
 
-// summary returns the table of all runs of a page.
 func (p *Page) summary(isExecution bool) *Table {
 	class := "summary"
 	if isExecution {

@@ -119,7 +119,6 @@ func (t *timeChart) legend(names []string) {
 	}
 }
 
-// className returns the class of a percentile's line.
 func className(percentile string) string { return strings.ReplaceAll(percentile, ".", "") }
 
 func (t *timeChart) latencies(name string, a *chart.ValueAxis) {

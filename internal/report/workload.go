@@ -96,7 +96,6 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) (f Figu
 
 func nameOf(s *workload.Series) string { return s.Number.Text() + " of " + mapping.Plural(s.Direction) }
 
-// classOf returns the class of a series' colour.
 func classOf(s *workload.Series) string {
 	switch name := strings.ReplaceAll(s.Number.Name, "_", ""); name {
 	case "p50", "p95", "p99", "p999", "max":

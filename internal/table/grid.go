@@ -54,7 +54,6 @@ func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
 	return g
 }
 
-// begin begins a table with lines of a title.
 func (g *grid) begin(title []string) {
 	g.title, g.rows, g.width, g.shown = title, nil, make([]int, len(g.headings)), 0
 }
@@ -278,7 +277,6 @@ func (g *grid) cutTexts(characters, shortest int) {
 	}
 }
 
-// total returns the width of a line.
 func (g *grid) total() int {
 	sum := 0
 	for _, w := range g.width {

@@ -20,7 +20,6 @@ import (
 	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 )
 
-// served is a row.
 type served struct {
 	run   string
 	at    time.Time
@@ -45,7 +44,6 @@ var rows = []*served{
 	{"", time.Time{}, 0, math.NaN(), nil, false},
 }
 
-// written returns rows in a format.
 func written(t testing.TB, format, title string, rows []*served, notes ...string) string {
 	t.Helper()
 	var out strings.Builder
@@ -232,7 +230,6 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// counter counts lines and headers.
 type counter struct{ lines, headers int }
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -375,7 +372,6 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// coloured is a terminal with colours.
 type coloured struct{ narrow }
 
 func (c *coloured) Unfiltered() io.Writer { return &c.Buffer }

@@ -53,12 +53,10 @@ type Head struct {
 	Live      bool // the page shows what the history gets
 }
 
-// head returns the head of a page, with the condition of its address.
 func (s *site) head(r *http.Request, title string) Head {
 	return Head{Title: title, Home: homeOf(r), Name: s.Name, Condition: parseCondition(r.URL.Query().Get("where")), Program: s.Program}
 }
 
-// show answers with a page made from a template.
 func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
 	var page bytes.Buffer
 	if err := templates().ExecuteTemplate(&page, name, view); err != nil {
@@ -102,7 +100,6 @@ func homeOf(r *http.Request) string {
 	return "./"
 }
 
-// fail answers with an error.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case r.Context().Err() == context.Canceled:

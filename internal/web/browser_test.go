@@ -130,7 +130,6 @@ func pointer(event string, share float64) string {
 	})()`
 }
 
-// growingRun returns a live run with this number of windows.
 func growingRun(windows int) *mapping.Run {
 	run := runOf(1, "growing", 100)
 	run.Run.End = run.Run.Start.Add(time.Duration(windows) * time.Second)
@@ -141,12 +140,10 @@ func growingRun(windows int) *mapping.Run {
 	return run
 }
 
-// grow stores the live run with this number of windows.
 func grow(t *testing.T, store history.Store, windows int) {
 	finish(t, store, growingRun(windows), windows)
 }
 
-// finish stores a run with this number of windows.
 func finish(t *testing.T, store history.Store, run *mapping.Run, windows int) {
 	t.Helper()
 	var docs []*mapping.Interval

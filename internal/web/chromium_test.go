@@ -114,7 +114,6 @@ type tab struct {
 	session string
 }
 
-// open opens an address.
 func (b *chromium) open(address string) *tab {
 	b.t.Helper()
 	var target struct{ TargetID string }

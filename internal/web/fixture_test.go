@@ -39,7 +39,6 @@ func runOf(i int, name string, us float64) *mapping.Run {
 	}
 }
 
-// historyOf returns a history of runs.
 func historyOf(t testing.TB, runs ...*mapping.Run) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))

@@ -216,7 +216,6 @@ func (v listView) Range() string {
 	return text
 }
 
-// pageRuns is how many runs are on a page of the list.
 const pageRuns = 100
 
 // listQuery says which runs the list shows, with which columns, and in which order.
@@ -322,7 +321,6 @@ const usual = "hosts,jobs,direction,requests,iops,p50,p95,p99,p99_9,max"
 // always are the columns that every list has.
 var always = []string{"Run", "Start", "Name", "State", "Note"}
 
-// columns returns the columns that the query chooses.
 func (q listQuery) columns() ([]table.Column[*facts.Line], error) {
 	names := q.Columns
 	if strings.TrimSpace(names) == "" {

@@ -198,7 +198,6 @@ func (s *site) missing(w http.ResponseWriter, r *http.Request, id string, err er
 	}
 }
 
-// runLink returns the address of a run's report, relative to the list.
 func runLink(run *mapping.Run) string { return "runs/" + url.PathEscape(run.Run.ID) }
 
 // executionLink returns the address of the report of a run's execution, relative to the list.

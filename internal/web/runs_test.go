@@ -26,7 +26,6 @@ import (
 
 var articles = regexp.MustCompile(`<h2>(?:<span[^>]*></span>)?([^<]*)</h2>\n<p class="title">`)
 
-// reported returns the runs in a report.
 func reported(page string) string {
 	var names []string
 	for _, m := range articles.FindAllStringSubmatch(page, -1) {

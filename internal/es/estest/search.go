@@ -32,7 +32,6 @@ type search struct {
 	Aggs map[string]aggregation `json:"aggs"`
 }
 
-// key is one key of the sort order.
 type key struct {
 	Order    string `json:"order"`
 	Missing  any    `json:"missing"`       // "_first", "_last" or a value
@@ -163,7 +162,6 @@ func order(keys []key, a, b []any) int {
 	return 0
 }
 
-// without returns an object without one of its fields.
 func without(object map[string]any, path []string) map[string]any {
 	out := maps.Clone(object)
 	if len(path) == 1 {

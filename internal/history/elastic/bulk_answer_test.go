@@ -17,7 +17,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic"
 )
 
-// answered is a recorded request and its answer.
 type answered struct {
 	Response json.RawMessage
 	Request  struct{ NDJSON string }

@@ -57,7 +57,6 @@ func (h *hit) run() (*mapping.Run, error) {
 	return run, nil
 }
 
-// interval returns the interval document of a hit.
 func (h *hit) interval() (*mapping.Interval, error) {
 	d := new(mapping.Interval)
 	if err := jsonv2.Unmarshal(h.Source, d); err != nil {

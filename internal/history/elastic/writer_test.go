@@ -28,7 +28,6 @@ type direct struct {
 	own  *es.Client
 }
 
-// elastic returns the client of the history.
 func (d *direct) elastic() *es.Client {
 	d.once.Do(func() {
 		config := d.real

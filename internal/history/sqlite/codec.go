@@ -23,7 +23,6 @@ const sumBytes = 8
 // buffers has *[]byte for documents that are not compressed.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// pack packs what write appends.
 func pack(write func([]byte) []byte) []byte {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
