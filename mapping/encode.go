@@ -18,12 +18,12 @@ import (
 // write, for three reasons. Times there have no fixed number of decimals. It fails if a number or a configuration
 // cannot be written in JSON. Histograms, nine tenths of a document, take several times as long.
 
-// AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. The rate of
-// averages is absent if it is not known, so that nothing adds it up as 0.
+// AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. A rate that is
+// not known is absent, so that nothing adds it up as 0.
 func (d *Interval) AppendJSON(dst []byte) []byte {
 	b, v := append(dst, '{'), reflect.ValueOf(d).Elem()
 	for _, m := range membersOf(reflect.TypeFor[Interval]()) {
-		if m.name != "iops" || d.IOPS != 0 || d.Weighting != Averaged {
+		if m.name != "iops" || d.IOPS != 0 || d.Weighting != Averaged && d.Requests.Completed == 0 {
 			b = m.append(b, v)
 		}
 	}

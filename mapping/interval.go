@@ -21,7 +21,7 @@ type Interval struct {
 	Latency   Latency   `json:"latency,omitzero"` // empty if no request completed
 	Bounds    *Bounds   `json:"bounds,omitempty"` // of its percentiles; nil: none were wanted
 	Requests  Requests  `json:"requests"`
-	IOPS      float64   `json:"iops"`                 // completions per second; of averages 0 if not known, and then absent in JSON
+	IOPS      float64   `json:"iops"`                 // completions per second; 0 if not known, and then absent in JSON
 	Bandwidth float64   `json:"bandwidth,omitempty"`  // bytes per second, if a log has it
 	Weighting string    `json:"weighting,omitempty"`  // "inflight", "completion" or Averaged
 	DocCount  int64     `json:"_doc_count,omitempty"` // the sum of the histogram's counts

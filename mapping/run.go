@@ -14,6 +14,9 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
+// PlacedByJob is placed of a run whose jobs each count from their own start, so that its windows have no time of day.
+const PlacedByJob = "each job counts from its own start (align: job), so windows have no time of day"
+
 // Run is one run of a benchmark: metadata and totals.
 type Run struct {
 	Run        RunInfo        `json:"run"`
@@ -30,7 +33,7 @@ type Run struct {
 	// some.
 	NoWindows string `json:"no_windows,omitempty"`
 	// Placed says in one sentence how jobs that ran one after another were placed in time, or that nothing shows whether they
-	// did. It is empty if all jobs began together.
+	// did. It is empty if all jobs began together. [PlacedByJob] is one of these sentences.
 	Placed string `json:"placed,omitempty"`
 
 	All   *Totals `json:"all,omitempty"`

@@ -136,6 +136,7 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 	}
 	var last [fiolog.Directions]int64
 	origin, by := j.Origin, j.Offset+r.Shift
+	isLatency := log.Kind == fiolog.Clat || log.Kind == fiolog.Lat
 	several := 0 // rows with which further jobs begin
 	for {
 		rec, err, ok := l.next()
@@ -180,7 +181,7 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 		from := last[rec.Direction]
 		last[rec.Direction] = at
 		isLong, begin := at-from > interval+interval/2, from
-		if isLong && log.Kind != fiolog.Clat {
+		if isLong && !isLatency {
 			begin = at - interval
 		}
 		for w := max(from+by, 0) / r.Window; w*r.Window < at+by; w++ {
@@ -194,7 +195,7 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 			case fiolog.BW:
 				s.bandwidth.add(0, idle)
 				s.bandwidth.add(value*1024, ms)
-			case fiolog.Clat:
+			case fiolog.Clat, fiolog.Lat:
 				if !isLong {
 					s.latency.add(value*float64(plan.Nanoseconds(j.Unit)), ms)
 				}

@@ -74,6 +74,8 @@ func TestUnknownAverages(t *testing.T) {
 			"0-3000 400 5, 3000-6000 300 6, 6000-9000 200 7, "},
 		{"nothing completes for a while", map[string]string{"iops.1": "1001 400 2001 400 5000 1000 6000 400 7000 400", "clat.1": "1001 5000 2001 5000 4800 9000 5002 6000 6000 5000 7000 5000"},
 			"0-1000 400 5, 1000-2000 400 5, 4000-5000 1000 0, 5000-6000 400 5, 6000-7000 400 5, "},
+		{"total latency alone", map[string]string{"lat.1": "1002 5000 2003 6000", "iops.1": "1002 400 2003 400"}, "0-1000 400 5, 1000-2000 400 6, "},
+		{"total latency beside that of completions", map[string]string{"lat.1": "1002 9000 2003 9000", "clat.1": "1002 5000 2003 6000"}, "0-1000 0 5, 1000-2000 0 6, "},
 		{"absolute times", map[string]string{"iops.1": fmt.Sprint(epoch+1002, " 400 ", epoch+2001, " 300 ", epoch+3000, " 200")},
 			"0-1000 400 0, 1000-2000 300 0, 2000-3000 200 0, "},
 	} {

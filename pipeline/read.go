@@ -130,6 +130,9 @@ func (s *Stage) NameIn(execution string) string {
 	return s.Plan.NameIn(execution)
 }
 
+// HasClock reports whether windows of the stage have a time of day.
+func (s *Stage) HasClock() bool { return s.failed != nil || s.Placed != mapping.PlacedByJob }
+
 // SectionNames returns the names of the sections of a stage whose jobs did not all do the same, or the name of its only one.
 func (s *Stage) SectionNames() (names []string, only string) {
 	switch {

@@ -164,8 +164,11 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 			}
 		}
 	}
+	hasLength := len(jobs) == 0 || slices.ContainsFunc(jobs, (*plan.Job).HasLength)
 	setRates := func(t *mapping.Totals, first, last int64) { // over the time from first to last, in milliseconds
-		t.DurationMS = max(last-first, 0)
+		if hasLength {
+			t.DurationMS = max(last-first, 0)
+		}
 		t.IOPS = rounded(perSecond(float64(t.Requests), t.DurationMS), 1e3)
 		t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
 	}

@@ -245,7 +245,9 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		w.Limit()
 		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
 		ms := w.EndMS() - w.StartMS()
-		w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
+		if r.hasLength(from.Key) {
+			w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
+		}
 		w.Bandwidth = r.bandwidth(from, w.IOPS, ms)
 		return put(w)
 	})
@@ -285,6 +287,11 @@ func (r *runReader) newWindow(run *mapping.RunInfo, key align.Key, start, end, e
 // keyOf returns the key of a job's requests in a direction, for [align.Key.At].
 func (r *runReader) keyOf(j *plan.Job, d fiolog.Direction) align.Key {
 	return align.Key{Host: j.Host, Job: j.Name(), Section: r.sectionOf[j], Direction: d}
+}
+
+// hasLength reports whether it is known how long a job of a key took.
+func (r *runReader) hasLength(key align.Key) bool {
+	return slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.HasLength() && r.keyOf(j, key.Direction).At(key.Level) == key })
 }
 
 // clip cuts a window to the time in which its jobs ran, because rates are per second of that time.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,6 +107,7 @@ type percentiles struct {
 	totalOnly  bool
 	note       func(*query.Run, *mapping.Run) // called for a run without windows
 
+	noClock bool                   // the windows of the run have no time of day
 	windows int                    // number of windows of the run
 	sum     *window.Sum            // sum of the windows, if the query does not want all of the run
 	series  map[series]*window.Sum // sums of the windows of each host and job: see hasSeries
@@ -132,6 +134,7 @@ func newPercentiles(w io.Writer, format, method string, confidence float64, q *q
 // begin begins a run. If there are several, tables name it.
 func (p *percentiles) begin(run *query.Run) error {
 	p.marks, p.windows, p.sum, p.series = facts.Marks{}, 0, &window.Sum{}, map[series]*window.Sum{}
+	p.noClock = !run.HasClock()
 	switch {
 	case !run.IsAlone && run.Stored != nil:
 		p.to.Begin(run.Name + ", started " + facts.StartedInZone(run.Stored))
@@ -165,6 +168,7 @@ func (p *percentiles) window(w *window.Window) error {
 
 func (p *percentiles) write(r *percentileRow) error {
 	p.marks.Add(&r.latency)
+	r.noClock = p.noClock
 	if p.method == "fio" || p.confidence > 0 {
 		h, err := r.Histogram()
 		if err != nil {
@@ -196,7 +200,7 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 		for _, d := range list {
 			if query.Wants(p.query.Directions, d.Direction) {
 				row := &percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)}
-				if row.lasted = row.EndMS(); len(doc.Sections) == 1 && d.DurationMS > 0 { // a section of the run
+				if row.lasted = row.EndMS(); len(doc.Sections) == 1 && d.DurationMS > 0 || math.IsNaN(row.KnownIOPS()) { // a section of the run, or not known
 					row.lasted = d.DurationMS
 				}
 				rows = append(rows, row)
@@ -259,6 +263,7 @@ type percentileRow struct {
 	latency facts.Latencies
 	isSum   bool  // a sum of windows
 	lasted  int64 // of a total, in milliseconds
+	noClock bool  // see percentiles
 }
 
 // isTotal reports whether the row is about the whole run.
@@ -278,6 +283,9 @@ func (r *percentileRow) level() string {
 // to the end of the last job, also if no request completed in the last of them.
 func (r *percentileRow) at() string {
 	if r.isTotal() {
+		if r.lasted == 0 { // how long the run took is not known
+			return "all"
+		}
 		return "all " + seconds(r.lasted)
 	}
 	return seconds(r.StartMS()) + "-" + seconds(r.EndMS())
@@ -285,7 +293,7 @@ func (r *percentileRow) at() string {
 
 // clock returns the time of day at which the window began, if it is known.
 func (r *percentileRow) clock() string {
-	if r.isTotal() || !unit.IsKnown(r.Start) {
+	if r.isTotal() || r.noClock || !unit.IsKnown(r.Start) {
 		return ""
 	}
 	return unit.Time(r.Start, unit.OfDayMS)
@@ -309,6 +317,7 @@ func percentileColumns(withIntervals bool) []table.Column[*percentileRow] {
 			return text(r)
 		}
 	}
+	times := facts.TimeColumns((*percentileRow).of, func(r *percentileRow) time.Time { return r.Start }, func(r *percentileRow) time.Time { return r.End })
 	return slices.Concat(
 		facts.RunColumns((*percentileRow).of),
 		[]table.Column[*percentileRow]{
@@ -320,12 +329,17 @@ func percentileColumns(withIntervals bool) []table.Column[*percentileRow] {
 			{Name: "section", Heading: "SECTION", Sparse: true, Value: func(r *percentileRow) any { return r.Section }},
 			{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.Direction }},
 		},
-		facts.TimeColumns((*percentileRow).of, func(r *percentileRow) time.Time { return r.Start }, func(r *percentileRow) time.Time { return r.End }),
+		times[:2], table.Where(func(r *percentileRow) bool { return !r.noClock || r.isTotal() }, times[2:]),
 		[]table.Column[*percentileRow]{
 			{
 				Name: "requests", Heading: ">REQUESTS",
-				Value: func(r *percentileRow) any { return r.Completed },
-				Text:  func(r *percentileRow) string { return facts.RequestsText(&r.Latency, r.Completed) },
+				Value: func(r *percentileRow) any {
+					if r.Averaged {
+						return nil
+					}
+					return r.Completed
+				},
+				Text: func(r *percentileRow) string { return facts.RequestsText(&r.Latency, r.Completed) },
 			},
 			{
 				Name: "iops", Heading: ">IOPS",

@@ -113,7 +113,7 @@ var rules = []rule{
 		return when(s.syncs() != "", "latencies of writes do not have those of %s, which fio measures apart (sync in its report)", s.syncs())
 	}},
 	{spoils, "ioengine", "", func(s *section) string {
-		return when(s.isDeep() && slices.Contains(oneAtATime, s.Value("ioengine")), "iodepth has no effect, because ioengine=%s makes one request at a time: "+
+		return when(s.isDeep() && fioargs.IsSynchronous(s.Value("ioengine")), "iodepth has no effect, because ioengine=%s makes one request at a time: "+
 			"use one that queues (libaio or io_uring, with direct=1), or numjobs", s.Value("ioengine"))
 	}},
 	{spoils, "direct", "", func(s *section) string {

@@ -83,11 +83,6 @@ func (s *section) syncs() string {
 	return ""
 }
 
-// oneAtATime are the engines that return from a request only when it is complete.
-var oneAtATime = strings.Fields(`sync psync pvsync pvsync2 mmap splice net netsplice http libhdfs libpmem dev-dax mtd libzbc gfapi
-	page_fault ime_psync libcufile libhipfile falloc ftruncate e4defrag
-	filecreate filestat filedelete dircreate dirstat dirdelete`)
-
 // isDeep reports whether several requests are to be in flight.
 func (s *section) isDeep() bool {
 	return s.Int("iodepth", 1) > 1 && s.Value("io_submit_mode") != "offload"

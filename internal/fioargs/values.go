@@ -77,6 +77,14 @@ var defaults = func() map[string]string {
 // OptionDefault returns the value that an option has if it is not set, or "" if that is not known here.
 func OptionDefault(option string) string { return defaults[option] }
 
+// oneAtATime are the engines that return from a request only when it is complete.
+var oneAtATime = strings.Fields(`sync psync pvsync pvsync2 mmap splice net netsplice http libhdfs libpmem dev-dax mtd libzbc gfapi
+	page_fault ime_psync libcufile libhipfile falloc ftruncate e4defrag
+	filecreate filestat filedelete dircreate dirstat dirdelete`)
+
+// IsSynchronous reports whether an engine makes one request at a time, so that iodepth has no effect.
+func IsSynchronous(engine string) bool { return slices.Contains(oneAtATime, engine) }
+
 // Measured returns the options that decide what fio measures, in one form for equal values. It leaves out those that
 // have fio's default, and secrets. isCBT leaves out the names of files and volumes, which CBT makes for each run.
 func Measured(options map[string]string, isCBT bool) map[string]string {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,12 +65,13 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 	return func(yield func(*Run, error) bool) {
 		for _, execution := range f.executions {
+			name := f.nameOf(execution)
 			for stage, err := range pipeline.Stages(ctx, execution, f.opt, false) {
 				if err != nil {
 					yield(nil, err)
 					return
 				}
-				run := &Run{Name: stage.NameIn(execution.Name()), Path: stage.NameIn(execution.Path), stage: stage}
+				run := &Run{Name: stage.NameIn(name), Path: stage.NameIn(execution.Path), stage: stage}
 				run.IsOnly = len(f.executions)+len(f.histograms) == 1
 				run.IsAlone = run.IsOnly && !stage.IsDivided()
 				if !yield(run, nil) {
@@ -83,6 +86,17 @@ func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 			}
 		}
 	}
+}
+
+// nameOf returns the name of an execution, with its folder if another has the same name.
+func (f *Files) nameOf(execution *cbt.Run) string {
+	name := execution.Name()
+	for _, other := range f.executions {
+		if files := execution.Files(); other != execution && other.Name() == name && len(files) > 0 {
+			return name + " in " + path.Dir(filepath.ToSlash(files[0].Name()))
+		}
+	}
+	return name
 }
 
 // IsFile reports whether an argument is a single file, or a pattern, and not an archive. Such arguments are read

@@ -55,6 +55,17 @@ type Run struct {
 // mostJobs limits the names of jobs that are kept for a message.
 const mostJobs = 1000
 
+// HasClock reports whether windows of the run have a time of day.
+func (r *Run) HasClock() bool {
+	switch {
+	case r.Stored != nil:
+		return r.Stored.Placed != mapping.PlacedByJob
+	case r.stage != nil:
+		return r.stage.HasClock()
+	}
+	return true
+}
+
 // Stored returns the run with this run document in the history, which may be one of [facts.Parts].
 func Stored(store history.Store, run *mapping.Run) *Run {
 	r := &Run{Name: run.Run.Name, Stored: run, store: store}

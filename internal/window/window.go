@@ -47,7 +47,7 @@ type Window struct {
 	// percentile by more than a tenth: stored counts are whole, also where requests were divided between windows.
 	IsRough bool
 	// Averaged reports that the window comes from fio's averages (log_avg_msec). These have rates and mean latencies,
-	// but no requests.
+	// but no requests. Totals of a report that has only rates are alike.
 	Averaged bool
 }
 
@@ -81,9 +81,9 @@ func From(d *mapping.Interval) *Window {
 }
 
 // KnownIOPS returns the requests per second, or NaN if they are not known: averages may lack them, and have no windows
-// without requests.
+// without requests. And a row may show when it ends, and not when it begins.
 func (w *Window) KnownIOPS() float64 {
-	if w.Averaged && w.IOPS == 0 {
+	if w.IOPS == 0 && (w.Averaged || w.Completed > 0) {
 		return math.NaN()
 	}
 	return w.IOPS
@@ -109,7 +109,7 @@ func (w *Window) LevelName() string {
 func Total(run *mapping.Run, d mapping.DirectionTotals) *Window {
 	return &Window{
 		Run: &run.Run, Direction: d.Direction, Start: run.Run.Start, End: run.Run.End,
-		Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency,
+		Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency, Averaged: d.Requests == 0,
 	}
 }
 

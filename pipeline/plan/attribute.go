@@ -13,6 +13,12 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
+// noteTotalLatency says that logs of total latency stand for those of completion latency, which are not there.
+func (p *planner) noteTotalLatency() {
+	p.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
+		"submission", p.Title)
+}
+
 // findJobs returns the jobs of all logs: of histograms, and of single completions, which belong to the jobs that wrote them
 // or are the only logs of a job. Without logs of completion latency, those of total latency count. averaged has the logs of
 // averages (log_avg_msec) of latency, rate and bandwidth, which have no percentiles.
@@ -33,7 +39,7 @@ func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
 		switch {
 		case log.Stored || log.Kind == fiolog.Slat:
 		case log.Kind == fiolog.IOPS || log.Kind == fiolog.BW || log.IsAveraged():
-			if log.Kind != fiolog.Lat && log.Segment <= 0 {
+			if log.Segment <= 0 {
 				averaged = append(averaged, log)
 			}
 		case log.Kind == fiolog.Clat:
@@ -43,8 +49,7 @@ func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
 		}
 	}
 	if len(raw) == 0 && len(total) > 0 {
-		p.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
-			"submission", p.Title)
+		p.noteTotalLatency()
 		raw = total
 	}
 	for _, log := range raw {

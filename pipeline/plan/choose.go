@@ -211,6 +211,12 @@ func (p *planner) useAverages(averaged []*Log) {
 		p.problems.note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", p.Entries[i].Describe())
 		return
 	}
+	isOf := func(kind fiolog.Kind) func(*Log) bool { return func(log *Log) bool { return log.Kind == kind } }
+	if slices.ContainsFunc(averaged, isOf(fiolog.Clat)) {
+		averaged = slices.DeleteFunc(averaged, isOf(fiolog.Lat))
+	} else if slices.ContainsFunc(averaged, isOf(fiolog.Lat)) {
+		p.noteTotalLatency()
+	}
 	for _, log := range averaged {
 		j := p.JobOf(log.Log)
 		if j == nil {
@@ -227,7 +233,7 @@ func (p *planner) useAverages(averaged []*Log) {
 		}
 		j.Interval = max(j.Interval, j.AveragedOver(log.Rows)) // windows are not shorter
 		var err error
-		if log.Kind == fiolog.Clat {
+		if log.Kind == fiolog.Clat || log.Kind == fiolog.Lat {
 			err = p.setUnit(j, log, hist.UnknownUnit)
 		}
 		if err != nil {

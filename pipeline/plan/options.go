@@ -152,6 +152,14 @@ func (e *Entry) listsAll() bool {
 	return isWhole && !e.isGroup && len(e.own)+len(e.global) > 0 && (len(e.own) > 0 || e.Out == nil || !e.Out.Client)
 }
 
+// engine returns the ioengine of an entry, or "" if it is not known.
+func (e *Entry) engine() string {
+	if e.listsAll() && !e.HasOption("ioengine") {
+		return fioargs.OptionDefault("ioengine")
+	}
+	return e.option("ioengine")
+}
+
 // settings returns the settings that the options of an entry name, and fio's defaults of the others. If they set the shares of reads and of writes, fio takes
 // the later one, and options are kept without their order. One section of a group may have another value than the report
 // lists for all, so a setting that the requests contradict is unknown.
@@ -174,6 +182,9 @@ func (e *Entry) settings() mapping.CBT {
 		if !e.HasOption("bs") && !slices.ContainsFunc(severalSizes, e.HasOption) {
 			set.OpSize = usual
 		}
+	}
+	if engine := e.engine(); fioargs.IsSynchronous(engine) && e.option("io_submit_mode") != "offload" {
+		set.IODepth = min(set.IODepth, 1)
 	}
 	if runtime, _ := fioargs.ParseTime(e.option("runtime")); runtime%time.Second == 0 {
 		set.RunSeconds = int64(runtime / time.Second)

@@ -29,7 +29,7 @@ var settingsCases = []struct {
 	{"none", nil, nil, mapping.CBT{}},
 	{
 		"own and global", options{"rw": "randwrite", "bs": "4k"},
-		options{"bs": "8k", "iodepth": "16", "numjobs": "4", "runtime": "60", "ramp_time": "5s", "rwmixread": "70"},
+		options{"bs": "8k", "ioengine": "libaio", "iodepth": "16", "numjobs": "4", "runtime": "60", "ramp_time": "5s", "rwmixread": "70"},
 		mapping.CBT{Mode: "randwrite", OpSize: 4096, IODepth: 16, NumJobs: 4, RunSeconds: 60, RampSeconds: 5},
 	},
 	{
@@ -55,7 +55,11 @@ var settingsCases = []struct {
 	{"no numbers", options{"rw": "read", "iodepth": "many", "numjobs": "-1", "bs": "4k-8k"}, nil, mapping.CBT{Mode: "read"}},
 	{"defaults", options{"size": "1g"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}},
 	{"a log that is replayed", options{"read_iolog": "x.log"}, nil, mapping.CBT{}},
-	{"variables of a job file", options{"rw": "${RW}", "bs": "${BS}", "iodepth": "${QD}"}, nil, mapping.CBT{NumJobs: 1}},
+	{"an engine of one request at a time", options{"rw": "read", "iodepth": "8", "ioengine": "pvsync2"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"fio's own engine is such", options{"rw": "read", "iodepth": "8"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"threads take the requests", options{"rw": "read", "iodepth": "8", "io_submit_mode": "offload"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 8, NumJobs: 1}},
+	{"an engine that queues", options{"rw": "read", "iodepth": "8", "ioengine": "null"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 8, NumJobs: 1}},
+	{"variables of a job file", options{"rw": "${RW}", "bs": "${BS}", "ioengine": "libaio", "iodepth": "${QD}"}, nil, mapping.CBT{NumJobs: 1}},
 }
 
 type options = map[string]string
@@ -132,7 +136,7 @@ func TestFioSettingsAsFio(t *testing.T) {
 // these, and what the requests contradict, are unknown, unless a job file has all sections.
 func TestSectionsOfGroup(t *testing.T) {
 	section := func(bs, depth string) *fioargs.Section {
-		return sectionOf(options{"rw": "randread", "bs": bs, "iodepth": depth, "ramp_time": "1"})
+		return sectionOf(options{"rw": "randread", "bs": bs, "ioengine": "libaio", "iodepth": depth, "ramp_time": "1"})
 	}
 	behind := section("64k", "64")
 	behind.Options = append(behind.Options, fioargs.Option{Name: "stonewall"})
@@ -198,7 +202,7 @@ func TestSettingsOfFolders(t *testing.T) {
 // TestFioSettingsOfJobs: settings in which jobs differ are unknown.
 func TestFioSettingsOfJobs(t *testing.T) {
 	report := &fiolog.Report{
-		GlobalOptions: map[string]string{"rw": "randread", "bs": "4k", "iodepth": "8", "numjobs": "2"},
+		GlobalOptions: map[string]string{"rw": "randread", "bs": "4k", "ioengine": "libaio", "iodepth": "8", "numjobs": "2"},
 		Jobs: []fiolog.Job{
 			{Options: map[string]string{}},
 			{Options: map[string]string{"bssplit": "4k/50:8k/50", "numjobs": "2"}},

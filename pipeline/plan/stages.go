@@ -104,7 +104,7 @@ func (p *planner) stage(jobs []*Job) *Plan {
 		}
 		isApart = isApart || j.Start.Sub(s.Start) > together
 	}
-	if !isApart {
+	if !isApart && !p.opt.ByJob {
 		s.Placed = ""
 	}
 	return &s
@@ -281,6 +281,9 @@ func (p *planner) turnsOfLogs(jobs []*Job) (turns []batch) {
 	for i, last := range p.ev.lastRows(jobs) {
 		j, ran := jobs[i], time.Duration(last)*time.Millisecond
 		slack := time.Duration(max(j.Interval, 1000)) * time.Millisecond * 3 / 2
+		if !j.HasLength() { // jobs that ended together are a stage, as with other logs
+			ran, slack = apartTimes, 0
+		}
 		all = append(all, batch{[]*Job{j}, j.Start, j.Start.Add(ran), min(slack, ran/2)})
 	}
 	slices.SortStableFunc(all, func(a, b batch) int { return a.start.Compare(b.start) })

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Errors of the evidence, as measured with fio 3.33 and 3.42 on an idle and on a busy machine. A few times a second fio
@@ -291,6 +293,9 @@ func (p *planner) setStart() error {
 	p.Start = first.Start.UTC().Truncate(time.Millisecond)
 	if !p.opt.Absent && !isPossible(p.Start) {
 		return fmt.Errorf("its files put its start in the year %d, which cannot be: set FIO2ES_START=TIME", p.Start.Year())
+	}
+	if p.opt.ByJob {
+		p.Placed = mapping.PlacedByJob
 	}
 	for _, j := range p.Jobs {
 		if !p.opt.ByJob {

@@ -121,6 +121,12 @@ func (j *Job) before() int64 {
 	return before
 }
 
+// HasLength reports whether anything shows how long the job took. The only row of a log with absolute times, without a report
+// or an interval, shows only when it ended.
+func (j *Job) HasLength() bool {
+	return j.Entry != nil || j.Source != FromHist || !j.HasRows || j.Interval > 0 || j.rowClock() == sinceStart
+}
+
 // FirstTimes returns the times of the first rows of each direction of a histogram log, since the start of the job.
 func (j *Job) FirstTimes() (times [fiolog.Directions][]int64) {
 	if j.Source == FromHist {
