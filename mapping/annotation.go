@@ -190,7 +190,7 @@ func NewRemoved(run *Run, title string, at time.Time) *Removed {
 	r.Source.Files, r.Source.Bytes, r.Source.Hash = run.Source.Files, run.Source.Bytes, run.Source.Hash
 	for i := range run.Source.List {
 		if f := &run.Source.List[i]; f.isContent([]string{RoleReport, RoleLog, RoleRaw}) {
-			r.Source.List = append(r.Source.List, SourceFile{Role: f.Role, Bytes: f.Bytes, Hash: f.Hash, Begin: f.Begin})
+			r.Source.List = append(r.Source.List, SourceFile{Role: f.Role, Bytes: f.Bytes, Hash: f.Hash, Begin: f.Begin, Says: f.Says})
 		}
 	}
 	return r

@@ -25,28 +25,49 @@ const (
 // trivialBytes is the size below which two logs may be equal by chance.
 const trivialBytes = 1 << 10
 
-// content identifies a file by its content, not by its path and name.
+// The formats of reports, as in [SourceFile].Begin. Each is less exact than those before.
+var formats = []string{FormatJSONPlus, FormatJSON, "normal", "terse"}
+
+// JSON with and without bins.
+const (
+	FormatJSONPlus = "json+"
+	FormatJSON     = ""
+)
+
+func isJSON(format string) bool { return format == FormatJSONPlus || format == FormatJSON }
+
+// content identifies a file by its content, not by its path and name: a report by what it says, and other files by their
+// bytes.
 type content struct {
 	hash  string
 	bytes int64
 }
 
+func (f *SourceFile) content() content {
+	if f.Says != "" {
+		return content{hash: f.Says}
+	}
+	return content{f.Hash, f.Bytes}
+}
+
+// Key is what identifies the file among others: see [Source.Hashes].
+func (f *SourceFile) Key() string { return f.content().hash }
+
 // RunID returns the id of a run that no store has yet. It is 20 hexadecimal digits, made from the contents of the run's
 // reports or, without reports, of its logs. Names do not change it. Runs that are parts of one report have the same id:
 // see [PartID].
 func RunID(s *Source) string {
-	if reports := s.contents(RoleReport); len(reports) > 0 {
-		return idOf(reports)
+	for _, role := range []string{RoleReport, RoleLog} {
+		if files := s.files(role); len(files) > 0 {
+			return idOf(files)
+		}
 	}
-	if logs := s.contents(RoleLog); len(logs) > 0 {
-		return idOf(logs)
-	}
-	return idOf(s.contents(RoleRaw))
+	return idOf(s.files(RoleRaw))
 }
 
 // PartID returns the id of a run that shares its reports with other runs, such as one log prefix of several. It is made
 // from the contents of the run's logs and reports.
-func PartID(s *Source) string { return idOf(s.contents(RoleReport, RoleLog, RoleRaw)) }
+func PartID(s *Source) string { return idOf(s.files(RoleReport, RoleLog, RoleRaw)) }
 
 // StageID returns the id of a stage of an execution, which is a run. The only stage of an execution has its id.
 func StageID(execution string, stage, stages int) string {
@@ -77,11 +98,17 @@ func (c content) compare(d content) int {
 
 // contents returns the contents of the files with these roles, sorted and without duplicates. It skips empty files and
 // files that could not be read.
-func (s *Source) contents(roles ...string) []content {
-	var all []content
+func (s *Source) contents(roles ...string) []content { return s.list((*SourceFile).content, roles) }
+
+// files returns the same of the files' bytes, of which ids are made.
+func (s *Source) files(roles ...string) []content {
+	return s.list(func(f *SourceFile) content { return content{f.Hash, f.Bytes} }, roles)
+}
+
+func (s *Source) list(of func(*SourceFile) content, roles []string) (all []content) {
 	for i := range s.List {
 		if f := &s.List[i]; f.isContent(roles) {
-			all = append(all, content{f.Hash, f.Bytes})
+			all = append(all, of(f))
 		}
 	}
 	slices.SortFunc(all, content.compare)
@@ -89,11 +116,11 @@ func (s *Source) contents(roles ...string) []content {
 }
 
 func (f *SourceFile) isContent(roles []string) bool {
-	return f.Hash != "" && f.Bytes > 0 && slices.Contains(roles, f.Role)
+	return f.Key() != "" && f.Bytes > 0 && slices.Contains(roles, f.Role)
 }
 
-// Hashes returns the hashes of all reports and logs that are not empty, and of the beginnings of logs, without
-// duplicates. A store finds a run of the same execution by them.
+// Hashes returns what identifies the reports and logs that are not empty, and the beginnings of logs, without duplicates. A
+// store finds a run of the same execution by them.
 func (s *Source) Hashes() []string {
 	var hashes []string
 	for _, c := range s.contents(RoleReport, RoleLog, RoleRaw) {
@@ -123,7 +150,7 @@ func (s *Source) Keys() (files, logs []string) {
 func (s *Source) begins(roles ...string) map[string]int64 {
 	sizes := map[string]int64{}
 	for i := range s.List {
-		if f := &s.List[i]; f.Begin != "" && slices.Contains(roles, f.Role) {
+		if f := &s.List[i]; f.Begin != "" && !strings.HasSuffix(f.Begin, "-") && slices.Contains(roles, f.Role) {
 			sizes[f.Begin] = max(sizes[f.Begin], f.Bytes)
 		}
 	}
@@ -154,7 +181,7 @@ func (s *Source) otherFormats() map[string]int64 {
 	for begin, size := range s.begins(RoleReport) {
 		format, numbers, _ := strings.Cut(begin, "-")
 		for _, other := range formats {
-			if other != format {
+			if other != format && !(isJSON(other) && isJSON(format)) { // these have the same Says
 				others[other+"-"+numbers] = size
 			}
 		}
@@ -162,8 +189,21 @@ func (s *Source) otherFormats() map[string]int64 {
 	return others
 }
 
+// rounding is the place of the least exact format of the reports in formats.
+func (s *Source) rounding() (most int) {
+	for _, f := range s.Reports() {
+		format, _, _ := strings.Cut(f.Begin, "-")
+		most = max(most, slices.Index(formats, format))
+	}
+	return most
+}
+
+// IsMoreExact reports whether the reports of s are of a more exact format than those of other: with bins, without, fio's normal
+// output, and terse.
+func (s *Source) IsMoreExact(other *Source) bool { return s.rounding() < other.rounding() }
+
 // SameExecution reports whether two runs belong to one execution of fio. If both have reports, they must share one, maybe in
-// another format, and not be [PartsOfOne]. A log that both have without a common report was left in the folder by an earlier run. If one of
+// another file or format, and not be [PartsOfOne]. A log that both have without a common report was left in the folder by an earlier run. If one of
 // them has no report, they must share a log of 1 KB or more or the beginning of a log ([SourceFile].Begin), or the other
 // one must have all of its logs. Configuration files do not matter.
 func SameExecution(a, b *Source) bool {
@@ -235,7 +275,7 @@ func isIn(c content, sorted []content) bool {
 func (s *Source) Contains(other *Source) bool { return len(other.MissingFrom(s)) == 0 }
 
 // MissingFrom returns the files of s whose content other lacks. A log is also there if other has a longer copy of it, or one of
-// its size that was not read, and a report if other has it in another format.
+// its size that was not read, and a report if other has it in another file or format.
 // Only reports and histogram logs are compared. If s has neither, its other logs are compared, because settings decide
 // whether they are read. Empty files are ignored.
 func (s *Source) MissingFrom(other *Source) []SourceFile {
@@ -249,7 +289,7 @@ func (s *Source) MissingFrom(other *Source) []SourceFile {
 	for _, f := range s.List {
 		isSame := func(o SourceFile) bool { return o.Role == RoleUnread && o.Begin == f.Begin && o.Bytes == f.Bytes }
 		isThere := f.Begin != "" && (begins[f.Begin] > f.Bytes || reports[f.Begin] > 0 || slices.ContainsFunc(other.List, isSame))
-		if f.isContent(roles) && !isThere && !isIn(content{f.Hash, f.Bytes}, have) {
+		if f.isContent(roles) && !isThere && !isIn(f.content(), have) {
 			missing = append(missing, f)
 		}
 	}
@@ -283,7 +323,7 @@ func (s *Source) Reports() []SourceFile {
 	return slices.DeleteFunc(slices.Clone(s.List), func(f SourceFile) bool { return !f.isContent([]string{RoleReport}) })
 }
 
-// SharesReport reports whether s and other have a report in common, maybe in another format.
+// SharesReport reports whether s and other have a report in common, maybe in another file or format.
 func (s *Source) SharesReport(other *Source) bool {
 	return shares(s.contents(RoleReport), other.contents(RoleReport)) || overlap(s.begins(RoleReport), other.otherFormats())
 }
@@ -297,7 +337,7 @@ func Best(runs []*Run) *Run {
 	}
 	return slices.MaxFunc(runs, func(a, b *Run) int {
 		return cmp.Or(trueLast(!a.Run.Live(), !b.Run.Live()), trueLast(a.Source.Contains(&b.Source), b.Source.Contains(&a.Source)),
-			cmp.Compare(b.Fio.Rounding(), a.Fio.Rounding()), trueLast(a.Run.Complete, b.Run.Complete), cmp.Compare(len(a.Source.List), len(b.Source.List)),
+			cmp.Compare(b.Source.rounding(), a.Source.rounding()), trueLast(a.Run.Complete, b.Run.Complete), cmp.Compare(len(a.Source.List), len(b.Source.List)),
 			a.Ingested.Compare(b.Ingested), cmp.Compare(b.Run.ID, a.Run.ID))
 	})
 }

@@ -12,13 +12,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// sourceOf is a source of files written as ROLE:CONTENT or ROLE:CONTENT=FORMAT-NUMBERS, such as "log:a"; a small letter
-// is of 5,000 bytes, "tiny-…" of 100, "empty-…" of none. Reports with the same numbers are one in several formats.
+// sourceOf is a source of files written as ROLE:CONTENT, ROLE:CONTENT=FORMAT-NUMBERS or ROLE:CONTENT=FORMAT-NUMBERS/SAYS, such as
+// "log:a"; a small letter is of 5,000 bytes, "tiny-…" of 100, "empty-…" of none. Reports with the same numbers are one in several
+// formats, and those that say the same are one in several files.
 func sourceOf(files string) *mapping.Source {
 	s := &mapping.Source{}
 	for _, f := range strings.Fields(files) {
 		role, content, _ := strings.Cut(f, ":")
 		content, begin, _ := strings.Cut(content, "=")
+		begin, says, _ := strings.Cut(begin, "/")
 		bytes := int64(5000)
 		switch {
 		case strings.HasPrefix(content, "tiny"):
@@ -26,7 +28,7 @@ func sourceOf(files string) *mapping.Source {
 		case strings.HasPrefix(content, "empty"):
 			bytes = 0
 		}
-		s.List = append(s.List, mapping.SourceFile{Path: content, Role: role, Bytes: bytes, Hash: content, Begin: begin})
+		s.List = append(s.List, mapping.SourceFile{Path: content, Role: role, Bytes: bytes, Hash: content, Begin: begin, Says: says})
 	}
 	return s
 }
@@ -61,6 +63,12 @@ func TestSameExecution(t *testing.T) {
 		"text and JSON of two executions":        {"report:r=normal-1 raw:a", "report:s=-2 raw:a", false},
 		"text and JSON, each beside logs":        {"report:r=normal-1 raw:a", "report:s=-1 raw:b", false},
 		"JSON of two executions, all alike":      {"report:r=-1", "report:s=-1", false},
+		"the same in another file":               {"report:r=json+-1/x", "report:s=json+-1/x", true},
+		"the same without bins":                  {"report:r=json+-1/x", "report:s=-1/x", true},
+		"short, in another file":                 {"report:r=-/x", "report:s=-/x", true},
+		"others without bins, all alike":         {"report:r=json+-1/x", "report:s=-1/y", false},
+		"text, and JSON with bins":               {"report:r=normal-1/z", "report:s=json+-1/x", true},
+		"short, text and JSON":                   {"report:r=normal-/z", "report:s=json+-/x", false},
 		"nothing":                                {"", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,6 +96,8 @@ func TestContains(t *testing.T) {
 		{"report:r log:a", "report:r log:a raw:x", true},    // nor is what source raw reads beside
 		{"report:r=normal-1", "report:s=-1", true},
 		{"report:r=normal-1", "report:s=-2", false},
+		{"report:r=json+-/x report:t", "report:s=json+-/x", true},
+		{"other:r=-/x", "report:s=-/x", true},
 		{"report:r", "raw:x", false},
 		{"report:r raw:x", "raw:x", true},
 		{"report:r", "report:r log:empty", true},
@@ -157,8 +167,6 @@ func TestBest(t *testing.T) {
 			Ingested: start.Add(time.Duration(hour) * time.Hour),
 		}
 	}
-	text := at("a", "report:r=normal-1", true, "1", 3)
-	text.Fio.Format = "normal"
 	for name, c := range map[string]struct {
 		runs []*mapping.Run
 		want string
@@ -166,7 +174,8 @@ func TestBest(t *testing.T) {
 		"more files":     {[]*mapping.Run{at("a", "report:r", true, "1", 2), at("b", "report:r report:s", false, "1", 1)}, "b"},
 		"complete":       {[]*mapping.Run{at("a", "report:r", false, "1", 2), at("b", "report:r", true, "1", 1)}, "b"},
 		"newest":         {[]*mapping.Run{at("a", "report:r", true, "1", 1), at("b", "report:r", true, "1", 2)}, "b"},
-		"more exact":     {[]*mapping.Run{text, at("b", "report:s=-1", false, "1", 2)}, "b"},
+		"JSON":           {[]*mapping.Run{at("a", "report:r=normal-1", true, "1", 3), at("b", "report:s=-1", false, "1", 2)}, "b"},
+		"with bins":      {[]*mapping.Run{at("a", "report:r=-/x", true, "1", 3), at("b", "report:s=json+-/x", false, "1", 2)}, "b"},
 		"not live":       {[]*mapping.Run{at("a", "report:r", true, "live-1", 3), at("b", "", false, "1", 2)}, "b"},
 		"the smaller id": {[]*mapping.Run{at("b", "report:r", true, "1", 1), at("a", "report:r", true, "1", 1)}, "a"},
 	} {

@@ -187,12 +187,6 @@ func (f *FioInfo) Text() string {
 	return strings.TrimSpace(f.Version + " (" + f.Format + " output)")
 }
 
-// formats are the formats of reports, as [FioInfo].Format. Each rounds more than those before.
-var formats = []string{"", "normal", "terse"}
-
-// Rounding orders formats of reports: 0 for JSON, more for those that round more.
-func (f *FioInfo) Rounding() int { return slices.Index(formats, f.Format) }
-
 // RunHost is one host that took part in a run.
 type RunHost struct {
 	Name         string    `json:"name,omitempty"`
@@ -354,8 +348,12 @@ type SourceFile struct {
 
 	// Begin is XXH64 of the beginning of a log, up to its [BeginDigits]-th digit other than 0, hexadecimal. It is empty for
 	// logs with fewer of these digits. A log that was copied only in part has the Begin of the whole log. Begin of a report is
-	// its format, a "-", and XXH64 of the numbers that all formats of fio's output have; it is empty if these may be equal by chance.
+	// its format, a "-", and XXH64 of the numbers that all formats of fio's output have, or nothing if these may be equal by chance.
 	Begin string `json:"begin,omitempty"`
+
+	// Says is XXH64 of what a report says, hexadecimal: its time, options and numbers, without its bins. It is the same in any file, also
+	// in one with other text, as CBT cuts json_output.N out of output.N. It is empty if the numbers may be equal by chance.
+	Says string `json:"says,omitempty"`
 }
 
 // BeginDigits is the number of digits other than 0 in the beginning of a log. Two logs with fewer may be equal by chance.

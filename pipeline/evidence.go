@@ -270,14 +270,15 @@ const maxReports = 96 << 20
 const mostJoined = 1000
 
 // readOutputs reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone.
-// The first of these files that has a report is used. live means that fio still writes them.
+// The first of these files that has a report is used, or another one in which the same report has its bins. live means that fio
+// still writes them.
 //
 // Of periodic reports only the last stays in memory. So jobs whose rows are made of the reports have their file read again
 // ([reportFile]), which doubles the time. To keep what they count would take a gigabyte for 100 jobs and an hour of reports a
 // second: 200 bins of each job and report are not zero. And files that fio still writes are read that way, too.
 func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (outputs []*plan.Output) {
 	type place struct{ host, volume string }
-	have := map[place]bool{}
+	have := map[place]*plan.Output{}
 	memory := 0
 	isAlone := len(run.Logs)+len(run.Others) == 0
 	read := func(out *plan.Output) (all []*plan.Output) { // several, if reports of several calls of fio were joined
@@ -319,7 +320,10 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 			break
 		}
 		at, out := place{f.Host, f.Volume}, &plan.Output{Report: f, Live: live}
-		if f.Named && have[at] {
+		if first := have[at]; f.Named && first != nil {
+			if !first.HasBins && !live {
+				useBins(first, f)
+			}
 			continue
 		}
 		for _, out := range read(out) {
@@ -337,12 +341,30 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 				said.skip("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
 					"write each run's report to its own file", f.File.Name(), out.Others+1)
 			}
-			have[at] = true
+			have[at] = out
 			outputs = append(outputs, out)
 			memory += out.Fio.Memory
 		}
 	}
 	return outputs
+}
+
+// useBins replaces an output by one of another file that says the same and has bins.
+func useBins(out *plan.Output, f cbt.Report) {
+	in, err := f.File.Open()
+	if err != nil {
+		return
+	}
+	defer in.Close()
+	other := &plan.Output{Report: f}
+	for one, err := range reportsOf(in, f.File) {
+		if err == nil {
+			other.Take(one)
+		}
+	}
+	if other.HasBins && slices.Equal(other.Says, out.Says) {
+		*out = *other
+	}
 }
 
 // reportsOf iterates over the reports with jobs in a file. A report that is there once more, because files were joined,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"path"
 	"reflect"
 	"slices"
@@ -41,17 +40,14 @@ type Execution struct {
 	// Grows means that a report has several parts, which fio writes one after another. So an earlier ingest may have
 	// read the file before it was complete.
 	Grows bool
-	// Appended means that a report comes after those of other runs in the same file (>>). So an earlier ingest may have been of
-	// these.
-	Appended bool
 
 	// Taken is what users said about removed runs that are this run, in the order of their ids. [Known] sets it, so that the
 	// run is stored with it, and an interruption loses nothing.
 	Taken []mapping.Annotation
 
-	edited  map[string]string // labels and note that users gave the stored run: every version keeps them
-	note    string
-	reports []*source.File
+	edited map[string]string // labels and note that users gave the stored run: every version keeps them
+	note   string
+	says   map[string]bool // what each report says, as [mapping.SourceFile].Says
 }
 
 // Known looks an execution up in a store, before anything is stored. It returns the id of the run and its stored
@@ -146,17 +142,17 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		add(mapping.RoleRaw, stage.Averages...)
 	}
 	add(mapping.RoleLog, p.Run.Logs...)
-	e := &Execution{Path: p.Run.Path}
+	e := &Execution{Path: p.Run.Path, says: map[string]bool{}}
 	for _, o := range p.Outputs {
 		role := mapping.RoleOther
 		if len(o.Entries) > 0 {
 			role = mapping.RoleReport
 		}
 		byFile[o.File] = part{o.File, role, o.Host, o.Volume, 0}
-		e.Grows, e.Appended = e.Grows || len(o.Times) > 1, e.Appended || o.Skip > 0
-		if !slices.Contains(e.reports, o.File) {
-			e.reports = append(e.reports, o.File)
+		for _, sum := range o.Says {
+			e.says[saysText(sum)] = true
 		}
+		e.Grows = e.Grows || len(o.Says) > 1
 	}
 	for _, f := range []*source.File{p.Run.Config, p.Run.ArchiveConfig} {
 		if f != nil {
@@ -180,11 +176,11 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		if f.Role == mapping.RoleLog || f.Role == mapping.RoleRaw || f.Role == mapping.RoleUnread {
 			f.Begin = hashBegin(of.file)
 		}
-		if f.Role == mapping.RoleReport {
-			f.Begin = p.beginOf(of.file)
+		if f.Role == mapping.RoleReport || f.Role == mapping.RoleOther {
+			f.Begin, f.Says = p.identityOf(of.file)
 		}
 		if f.Bytes = of.file.Size; f.Role != mapping.RoleUnread || f.Bytes < 0 {
-			f.Bytes, f.Hash = hashFile(of.file, math.MaxInt64)
+			f.Bytes, f.Hash = hashFile(of.file)
 		}
 		if list[i] = f; f.Role != mapping.RoleUnread {
 			lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", of.role, of.host, of.volume, of.job, f.Bytes, f.Hash)
@@ -216,10 +212,9 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 
 var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 
-// hashFile hashes the first bytes of a file, at most as many as given, as far as it can be read. Errors are reported when
-// the file is parsed.
-func hashFile(f *source.File, most int64) (size int64, hash string) {
-	if size, sum, ok := f.Sum(); ok && size <= most {
+// hashFile hashes a file as far as it can be read. Errors are reported when the file is parsed.
+func hashFile(f *source.File) (size int64, hash string) {
+	if size, sum, ok := f.Sum(); ok {
 		return size, fmt.Sprintf("%016x", sum)
 	}
 	in, err := f.Open()
@@ -229,7 +224,7 @@ func hashFile(f *source.File, most int64) (size int64, hash string) {
 	defer in.Close()
 	sum, buf := xxhash.New(), copyBuffers.Get().(*[128 << 10]byte)
 	defer copyBuffers.Put(buf)
-	size, _ = io.CopyBuffer(struct{ io.Writer }{sum}, io.LimitReader(in, most), buf[:])
+	size, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
 	return size, hex.EncodeToString(sum.Sum(nil))
 }
 
@@ -260,43 +255,45 @@ func hashBegin(f *source.File) string {
 	return ""
 }
 
-func (p *input) beginOf(f *source.File) string {
+// identityOf returns Begin and Says of a file of reports, as [mapping.SourceFile] has them.
+func (p *input) identityOf(f *source.File) (begin, says string) {
 	const short = 1000 // milliseconds
-	numbers, ran, format := "", int64(0), ""
-	for _, o := range p.Outputs {
+	numbers, ran, mayBeChance, hasTime, hasBins, format := "", int64(0), false, true, false, ""
+	for _, o := range p.Outputs { // several of a file in which several calls of fio were joined
 		if o.File != f {
 			continue
 		}
 		if numbers += o.Fio.Numbers(); o.Fio.Format != fiolog.JSON {
 			format = o.Fio.Format.String()
 		}
+		says += saysText(o.Says[len(o.Says)-1])
+		hasTime, hasBins = hasTime && o.Fio.Timestamp > 0, hasBins || o.HasBins
 		for i := range o.Fio.Jobs {
 			j := &o.Fio.Jobs[i]
-			if ran = max(ran, j.Runtime); plan.RequestsOf(j) > 0 && j.Switches == 0 {
-				return ""
-			}
+			ran, mayBeChance = max(ran, j.Runtime), mayBeChance || plan.RequestsOf(j) > 0 && j.Switches == 0
 		}
 	}
-	if ran < short {
-		return ""
+	if len(says) > len(saysText(0)) {
+		says = saysText(xxhash.Sum64String(says))
 	}
-	return fmt.Sprintf("%s-%016x", format, xxhash.Sum64String(numbers))
+	if hasBins {
+		format = mapping.FormatJSONPlus
+	}
+	if mayBeChance = mayBeChance || ran < short; mayBeChance && !hasTime {
+		says = ""
+	}
+	if begin = format + "-"; !mayBeChance {
+		begin += saysText(xxhash.Sum64String(numbers))
+	}
+	return begin, says
 }
 
-// HasGrownFrom reports whether each report of an earlier source is the beginning of a report
-// of this execution, or all of it. It reads these parts of the reports again.
+func saysText(sum uint64) string { return fmt.Sprintf("%016x", sum) }
+
+// HasGrownFrom reports whether each report of an earlier source is one of those that fio wrote one after another here.
 func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
 	reports := before.Reports()
-	for _, f := range reports {
-		begins := func(file *source.File) bool {
-			size, hash := hashFile(file, f.Bytes)
-			return size == f.Bytes && hash == f.Hash
-		}
-		if !slices.ContainsFunc(e.reports, begins) {
-			return false
-		}
-	}
-	return e.Grows && len(reports) > 0
+	return e.Grows && len(reports) > 0 && !slices.ContainsFunc(reports, func(f mapping.SourceFile) bool { return !e.says[f.Says] })
 }
 
 // identify finds out which run the stage of an execution is, and which version of it. have is the stored version, or nil. It
@@ -433,13 +430,12 @@ func (p *input) lacks(e *Execution, have *mapping.Run) string {
 		}
 		return n
 	}
-	mineIs := mapping.FioInfo{Format: p.Format()}
 	switch {
-	case have.Fio.Rounding() < mineIs.Rounding():
-		return "a more exact report of fio"
 	case !theirs.Contains(mine):
 	case !mine.Contains(theirs):
 		return "more files"
+	case theirs.IsMoreExact(mine):
+		return "a more exact report of fio"
 	case logs(theirs) > 0 && logs(mine) == 0 && !e.Grows:
 		return "its logs"
 	case theirs.Count(mapping.RoleConfig) > mine.Count(mapping.RoleConfig):

@@ -37,7 +37,7 @@ func executionOf(t *testing.T, files map[string][]byte) *Execution {
 }
 
 // TestExecutionIsOfContents: neither the folder nor the names of files are part of a run's
-// id; a report that grew is known by its beginning.
+// id; a report that grew is known by what it said before, also inside another file.
 func TestExecutionIsOfContents(t *testing.T) {
 	reports := reportsIn(t, filepath.Join("..", "testdata", "corpus", "status-interval", "out.json.gz"))
 	early, all := bytes.Join(reports[:4], nil), bytes.Join(reports, nil)
@@ -47,14 +47,20 @@ func TestExecutionIsOfContents(t *testing.T) {
 		t.Errorf("moved: id %s, hash %s instead of %s, %s", moved.Run.ID, moved.Source.Hash, whole.Run.ID, whole.Source.Hash)
 	}
 	before := executionOf(t, map[string][]byte{"out.json": early})
-	other := executionOf(t, map[string][]byte{"out.json": bytes.Join(reports[1:5], nil)})
+	printed := executionOf(t, map[string][]byte{"out": slices.Concat([]byte("Starting 2 processes\n"), early, []byte("\nall done\n"))})
+	other := executionOf(t, map[string][]byte{"out.json": bytes.ReplaceAll(early, []byte(`timestamp_ms" : 1`), []byte(`timestamp_ms" : 2`))})
+	for name, e := range map[string]*Execution{"printed": printed, "other": other} {
+		if isSame := name == "printed"; mapping.SameExecution(&e.Source, &before.Source) != isSame || e.Source.Contains(&before.Source) != isSame {
+			t.Errorf("%s: the same: %v", name, !isSame)
+		}
+	}
 	for name, c := range map[string]struct {
 		e    *Execution
 		of   *mapping.Source
 		want bool
 	}{
 		"grown": {whole, &before.Source, true}, "the same": {whole, &moved.Source, true}, "shorter": {before, &whole.Source, false},
-		"another": {whole, &other.Source, false}, "nothing": {whole, &mapping.Source{}, false},
+		"in another file": {whole, &printed.Source, true}, "another": {whole, &other.Source, false}, "nothing": {whole, &mapping.Source{}, false},
 	} {
 		if got := c.e.HasGrownFrom(c.of); got != c.want {
 			t.Errorf("%s: %v", name, got)

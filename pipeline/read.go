@@ -259,7 +259,7 @@ func (s *Stage) news(all []error) []error {
 func (s *Stage) result(r *runReader) (*Result, error) {
 	r.problems.sort()
 	// If a file has changed since it was found, it is unknown which content was read. So it has no hash, and the run is stored
-	// again when its files are read again. A report that has grown has the hash of what was found: by it the run is found then.
+	// again when its files are read again. A report that has grown still says what was found: by that the run is found then.
 	// A file that was removed was open, or reading it failed.
 	files := r.Run.Files()
 	for i, before := range s.found {
@@ -271,8 +271,8 @@ func (s *Stage) result(r *runReader) (*Result, error) {
 		r.problems.skip("%s: %w, so numbers may be of two states of it: read it again when nothing writes to it", f.Name(), source.ErrChanged)
 		for j := range r.execution.Source.List {
 			if of := &r.execution.Source.List[j]; of.Path == f.Path {
-				if of.Hash = ""; of.Role == mapping.RoleReport && f.Name() == f.Disk && now.Size > before.Size {
-					of.Bytes, of.Hash = hashFile(f, before.Size)
+				if of.Hash = ""; of.Role != mapping.RoleReport || f.Name() != f.Disk || now.Size <= before.Size {
+					of.Says = ""
 				}
 			}
 		}

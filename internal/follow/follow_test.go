@@ -252,6 +252,26 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
+// TestCutOut: CBT cuts json_output.N out of output.N when a run is over and may be stored already.
+func TestCutOut(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		p.options.Idle = time.Minute
+		last := reports(t)[9]
+		write(t, filepath.Join(p.dir, "output.0.hostA"), []byte("Starting 2 processes\n"), last, []byte("\nall done\n"))
+		wait := later(30*time.Second, func() {
+			p.only()
+			write(t, filepath.Join(p.dir, "json_output.0.hostA"), last)
+		})
+		if result := p.follow(t.Context()); result.LeftOut {
+			t.Error(p.said())
+		}
+		wait()
+		if name := p.only().Source.List[0].Path; name != "json_output.0.hostA" {
+			t.Errorf("stored from %s\n%s", name, p.said())
+		}
+	})
+}
+
 // TestUnited: the logs at the end of a run have another name than its report. The run stored under that name is
 // removed, whether it is live or over. If its files are removed, it stays.
 func TestUnited(t *testing.T) {

@@ -123,7 +123,7 @@ func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error 
 		return err
 	}
 	if err == nil && res.Run != nil {
-		duplicates := contained(res.Run, c.found.Duplicates)
+		duplicates := contained(c.found.Duplicates, &res.Run.Source, &c.of.Source)
 		if !res.Unchanged {
 			duplicates = append(duplicates, c.found.Replaced...)
 		}

@@ -33,12 +33,8 @@ type removedError struct{ runs []*mapping.Removed }
 func (removedError) Error() string { return ErrRemoved.Error() }
 func (removedError) Unwrap() error { return ErrRemoved }
 
-// How far apart two starts of one run may be if it was read twice, and if one of them may be that of another run before it in the
-// same file.
-const (
-	grownStart = time.Minute
-	sameStart  = time.Second
-)
+// grownStart is how far apart two starts of one run may be, if its report had fewer periods when it was read first.
+const grownStart = time.Minute
 
 // Find looks a run up in a history by the contents of its files.
 func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Found, error) {
@@ -58,9 +54,7 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 			if err != nil {
 				return Found{}, err
 			}
-			apart := run.Run.Start.Sub(e.Run.Start).Abs()
-			if (apart < sameStart || apart < grownStart && (run.Run.Live() || !e.Appended)) && e.HasGrownFrom(&run.Source) &&
-				!mapping.PartsOfOne(&run.Source, &e.Source) &&
+			if e.HasGrownFrom(&run.Source) && !mapping.PartsOfOne(&run.Source, &e.Source) &&
 				!slices.ContainsFunc(all, func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }) {
 				all = append(all, run.WithFiles())
 			}
@@ -145,9 +139,12 @@ func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 	return found
 }
 
-// contained returns those of some runs whose files are all part of this one.
-func contained(run *mapping.Run, others []*mapping.Run) []*mapping.Run {
-	return slices.DeleteFunc(slices.Clone(others), func(d *mapping.Run) bool { return !run.Source.Contains(&d.Source) && !d.Run.Live() })
+// contained returns those of some runs whose files are all in one of these sources: that of the stored run, or of the files by
+// which it was found, which may have logs that were not read for it.
+func contained(runs []*mapping.Run, in ...*mapping.Source) []*mapping.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(d *mapping.Run) bool {
+		return !d.Run.Live() && !slices.ContainsFunc(in, func(s *mapping.Source) bool { return s.Contains(&d.Source) })
+	})
 }
 
 // removeDuplicates removes other runs of a history that are the same as this run, and gives the run their labels and

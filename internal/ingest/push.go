@@ -306,7 +306,7 @@ func (p *push) end(ctx context.Context, r *mapping.Run, t *there) error {
 			return err
 		}
 	}
-	if err := removeDuplicates(ctx, p.to.Store, r, contained(r, t.same), p.Log); err != nil {
+	if err := removeDuplicates(ctx, p.to.Store, r, contained(t.same, &r.Source), p.Log); err != nil {
 		return err
 	}
 	return takeBack(ctx, p.to.Store, r.Run.ID, t.removed, p.Log)

@@ -99,6 +99,23 @@ func (r *Report) Numbers() string {
 	return b.String()
 }
 
+// Says is what the report says, as text: its time, its options, and its numbers of requests and latencies, without bins, which may
+// have been removed. Two executions may say the same by chance only if the report has no time.
+func (r *Report) Says() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d %q %s", r.Format, r.Timestamp, r.GlobalOptions, r.Numbers())
+	for i := range r.Jobs {
+		fmt.Fprintf(&b, "%d %q\n", r.Jobs[i].Start, r.Jobs[i].Options)
+		for _, s := range r.Jobs[i].All() {
+			fmt.Fprintln(&b, s.IOBytes, s.TotalIOs, s.Runtime, s.BandwidthBytes, s.IOPS)
+		}
+		for _, l := range r.Jobs[i].latencies() {
+			fmt.Fprintln(&b, l.Min, l.Max, l.Mean, l.StdDev, l.N)
+		}
+	}
+	return b.String()
+}
+
 // Groups is the number of groups of bins that the report's bins take.
 func (r *Report) Groups() int {
 	groups := 0

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -216,12 +218,13 @@ type Output struct {
 	groups  int      // the most groups of bins in any report
 	Entries []*Entry // entries of its jobs; none if it is not of the run
 
-	First      *Output // that of another call of fio, with which the file begins; nil if this is it
-	Others     int     // executions of fio before this one, in the same file (>>)
-	Skip       int     // reports of these
-	Times      []int64 // of the reports of this execution, milliseconds since 1970
-	begun      []begun // of each job
-	Impossible string  // what is wrong with the run time of a job in a report; empty if nothing is
+	First      *Output  // that of another call of fio, with which the file begins; nil if this is it
+	Others     int      // executions of fio before this one, in the same file (>>)
+	Skip       int      // reports of these
+	Times      []int64  // of the reports of this execution, milliseconds since 1970
+	Says       []uint64 // hashes of what these say
+	begun      []begun  // of each job
+	Impossible string   // what is wrong with the run time of a job in a report; empty if nothing is
 }
 
 // Spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
@@ -257,19 +260,21 @@ type begun struct {
 // machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again. A report of
 // another fio, which started after the one before had ended, replaces those before.
 func (o *Output) Take(one *fiolog.Report) {
+	says := xxhash.Sum64String(one.Says()) // before the zone, which is not known of copies
 	o.setZone(one)
 	if isAnother, hasRun := o.IsAnother(one); isAnother {
 		if hasRun {
 			o.Others++
 		}
 		o.Skip += len(o.Times)
-		o.Times, o.begun, o.Impossible = nil, nil, ""
+		o.Times, o.Says, o.begun, o.Impossible = nil, nil, nil, ""
 	}
 	before := one.Timestamp - elapsed(one)
 	if len(o.Times) > 0 {
 		before = o.Times[len(o.Times)-1]
 	}
 	o.Fio, o.groups, o.Times = one, max(o.groups, one.Groups()), append(o.Times, one.Timestamp)
+	o.Says = append(o.Says, says)
 	for len(o.begun) < len(one.Jobs) {
 		o.begun = append(o.begun, begun{})
 	}

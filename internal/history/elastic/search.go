@@ -230,7 +230,7 @@ func isRun() any { return es.None(es.Exists(removedID)) }
 
 // hashed finds documents whose list of files has one of these hashes, as in [mapping.Source.Hashes].
 func hashed(list string, hashes []string) any {
-	return es.Any(es.Terms(list+".hash", hashes), es.Terms(list+".begin", hashes))
+	return es.Any(es.Terms(list+".hash", hashes), es.Terms(list+".begin", hashes), es.Terms(list+".says", hashes))
 }
 
 // oneOf finds documents with one of the values in a field. A document without the field counts as having the value

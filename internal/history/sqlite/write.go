@@ -247,7 +247,7 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 	}
 	var reports []string
 	for _, f := range src.Reports() {
-		reports = append(reports, f.Hash)
+		reports = append(reports, f.Key())
 	}
 	if _, err := tx.ExecContext(ctx, insertFiles, id, list(reports), list(src.Hashes())); err != nil {
 		return fmt.Errorf("insert hashes of files: %w", err)
