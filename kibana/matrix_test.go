@@ -106,6 +106,12 @@ func TestDrawMatrix(t *testing.T) {
 		},
 		"the same twice":   {signals{"across": "block size"}, twice, "; ; ", []string{"choose two different settings"}},
 		"settings unknown": {signals{"across": "archive"}, twice[:1], "; ; ", []string{"no runs with both settings for this time, query and filters"}},
+		"two workloads in a cell": {
+			nil, []fields{
+				swept(0, 4096, 1, 10, fields{"workload.id": "1-a"}), swept(1, 4096, 1, 20, fields{"workload.id": "1-b"}), swept(2, 4096, 4, 30, fields{"workload.id": "1-c"}),
+				swept(3, 4096, 4, 40, fields{"workload.id": "1-c"}), swept(4, 4096, 4, 50, nil),
+			}, "4 KiB; 1, 4; 4 KiB 1: mixed, 4 KiB 4: 50 µs", nil,
+		},
 		"depth of all volumes": {
 			nil, []fields{swept(0, 4096, 16, 10, nil), swept(1, 4096, 16, 20, fields{"cbt.total_iodepth": 16})}, "4 KiB; 16, 16 in total; 4 KiB 16 in total: 20 µs, 4 KiB 16: 10 µs", nil,
 		},

@@ -80,11 +80,11 @@ func TestLevels(t *testing.T) {
 
 func ExampleRun_CompareLink() {
 	run := mapping.Run{
-		Run: mapping.RunInfo{ID: "8fe166c243b8c1b3f47e", Start: time.Date(2026, 11, 21, 9, 12, 0, 0, time.UTC)},
-		CBT: mapping.CBT{Mode: "randread", OpSize: 4096, IODepth: 16},
+		Run:      mapping.RunInfo{ID: "8fe166c243b8c1b3f47e", Start: time.Date(2026, 11, 21, 9, 12, 0, 0, time.UTC)},
+		Workload: mapping.Workload{ID: "1-97eed06fbb11c148"},
 	}
 	fmt.Println(run.CompareLink())
-	// Output: time:(from:'2026-08-23T09:11:59.000Z',to:'2026-11-21T09:12:01.000Z'))&_a=(query:(language:kuery,query:'cbt.mode:randread and cbt.op_size:4096 and cbt.iodepth:16')
+	// Output: time:(from:'2026-08-23T09:11:59.000Z',to:'2026-11-21T09:12:01.000Z'))&_a=(query:(language:kuery,query:'workload.id:"1-97eed06fbb11c148"')
 }
 
 func ExampleRunInfo_Link() {

@@ -140,28 +140,12 @@ func (r *RunInfo) link(before time.Duration, query string) string {
 		"'))&_a=(query:(language:kuery,query:'" + query + "')"
 }
 
-// CompareLink is like [RunInfo.Link], for the run and those with the same settings in the 90 days before it.
+// CompareLink is like [RunInfo.Link], for the run and those of its workload in the 90 days before it.
 func (r *Run) CompareLink() string {
-	var query []string
-	add := func(field, value string) { query = append(query, "cbt."+field+":"+value) }
-	if c := &r.CBT; c.Mode != "" && strings.Trim(c.Mode, "abcdefghijklmnopqrstuvwxyz") == "" { // others would need escapes
-		add("mode", c.Mode)
-	}
-	for _, setting := range []struct {
-		field string
-		value int64
-	}{
-		{"rwmixread", r.CBT.RWMixRead}, {"op_size", r.CBT.OpSize}, {"iodepth", r.CBT.IODepth}, {"total_iodepth", r.CBT.TotalIODepth},
-		{"numjobs", r.CBT.NumJobs}, {"concurrent_procs", r.CBT.Procs}, {"volumes", r.CBT.Volumes}, {"clients", int64(r.CBT.Clients)},
-	} {
-		if setting.value != 0 {
-			add(setting.field, strconv.FormatInt(setting.value, 10))
-		}
-	}
-	if query == nil {
+	if r.Workload.ID == "" {
 		return r.Run.Link()
 	}
-	return r.Run.link(90*24*time.Hour, strings.Join(query, " and "))
+	return r.Run.link(90*24*time.Hour, `workload.id:"`+r.Workload.ID+`"`)
 }
 
 // FioInfo has the version of fio and its options. In JSON it also has the run's directions.
