@@ -144,7 +144,7 @@ var rules = map[string]rule{
 		why: "ways to get percentiles are compared on values, whoever read them",
 	},
 	"internal/export": {
-		level: 6, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload", "pipeline/fiolog", "pipeline/source"},
+		level: 6, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload", "internal/workload/rule", "pipeline/fiolog", "pipeline/source"},
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {

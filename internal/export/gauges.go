@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/internal/workload/rule"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -23,7 +24,7 @@ func Gauges(w io.Writer, workloads []*workload.Workload) error {
 	for _, one := range workloads {
 		for _, run := range slices.Backward(one.Runs) {
 			if run.Run.Complete {
-				m.add(one.Title, run)
+				m.add(rule.Of(run).Name, run) // a title depends on the other workloads
 				break
 			}
 		}
