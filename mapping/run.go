@@ -413,6 +413,8 @@ type Change struct {
 	Percent   float64 `json:"percent"`    // the size of the change: 10 is a tenth more
 	BeforeRun string  `json:"before_run"` // the id of the last run before
 	Text      string  `json:"text"`       // a sentence for people, with the confidence interval of the size
+	// Marked is when the change was first found. Later runs make its numbers more exact, and leave this.
+	Marked time.Time `json:"marked,omitzero"`
 }
 
 // State returns what is special about a run, in one or two words each. bad reports whether data is missing or a rule is

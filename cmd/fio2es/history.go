@@ -193,7 +193,7 @@ func (e *env) markNews(ctx context.Context, store *elastic.Store) error {
 	if ctx.Err() != nil || !store.News() {
 		return nil
 	}
-	m, err := tidy.Mark(ctx, store)
+	m, err := tidy.Mark(ctx, store, time.Now())
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -201,7 +202,7 @@ func markTrend(cmd *cobra.Command, e *env) error {
 	if err != nil {
 		return err
 	}
-	m, err := tidy.Mark(ctx, store)
+	m, err := tidy.Mark(ctx, store, time.Now())
 	for _, one := range m.Skipped {
 		e.leaveOut(one.Error())
 	}

@@ -169,13 +169,13 @@ func objects(opt Options) (*Plan, error) {
 
 // firstIndices returns the steps that make the indices which must exist before the first ingest. Without the index
 // of runs, readers would report that the cluster was never set up. Kibana's dashboards would wait forever if no
-// index has the fields of their controls.
+// index has the fields of their controls: so no lifecycle deletes the empty one.
 func firstIndices(prefix string) []Step {
-	var steps []Step
-	for _, name := range []string{prefix + "-latency." + mapping.Cluster.String() + "-empty", mapping.RunsIndex(prefix)} {
-		steps = append(steps, Step{Action: Create, Kind: Index, Name: name, Body: templates.Tree{}})
+	forEver := templates.Tree{"settings": map[string]any{"index.lifecycle.name": nil}}
+	return []Step{
+		{Action: Create, Kind: Index, Name: prefix + "-latency." + mapping.Cluster.String() + "-empty", Body: forEver},
+		{Action: Create, Kind: Index, Name: mapping.RunsIndex(prefix), Body: templates.Tree{}},
 	}
-	return steps
 }
 
 // owned is what matters of an object in an answer.

@@ -64,9 +64,9 @@ type Marked struct {
 	Skipped []error
 }
 
-// Mark finds the changes over all runs of a history, and stores each with the first run after it. It removes marks
-// of changes that are no longer found.
-func Mark(ctx context.Context, store history.Marker) (m Marked, err error) {
+// Mark finds the changes over all runs of a history, and stores each with the first run after it, and the time if it is new.
+// It removes marks of changes that are no longer found.
+func Mark(ctx context.Context, store history.Marker, now time.Time) (m Marked, err error) {
 	skip := func(err error) { m.Skipped = append(m.Skipped, err) }
 	runs, err := history.Collect(store.Runs(ctx, history.RunFilter{Light: true}), skip)
 	if err != nil {
@@ -76,7 +76,9 @@ func Mark(ctx context.Context, store history.Marker) (m Marked, err error) {
 	changes, n := workload.Marks(runs)
 	m.Changes = n
 	for _, run := range runs {
-		if id := run.Run.ID; slices.Equal(changes[id], run.Changes) {
+		id := run.Run.ID
+		setMarked(changes[id], run.Changes, now.UTC().Truncate(time.Millisecond))
+		if slices.Equal(changes[id], run.Changes) {
 			delete(changes, id)
 		} else if changes[id] == nil {
 			changes[id] = []mapping.Change{}
@@ -86,4 +88,20 @@ func Mark(ctx context.Context, store history.Marker) (m Marked, err error) {
 		return m, nil
 	}
 	return m, store.Mark(ctx, changes)
+}
+
+// setMarked sets when the changes of a run were first found: those that the run has already keep their time.
+func setMarked(changes, stored []mapping.Change, now time.Time) {
+	stored = slices.Clone(stored)
+	for i := range changes {
+		c := &changes[i]
+		c.Marked = now
+		same := func(s mapping.Change) bool {
+			return s.Direction == c.Direction && s.Metric == c.Metric && s.Verdict == c.Verdict
+		}
+		if at := slices.IndexFunc(stored, same); at >= 0 {
+			c.Marked = stored[at].Marked
+			stored = slices.Delete(stored, at, at+1) // sections of a run have changes of the same number
+		}
+	}
 }
