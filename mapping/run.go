@@ -179,6 +179,41 @@ type RunHost struct {
 	SkewMS       int64     `json:"skew_ms"`                  // start minus the start of the run, milliseconds
 	Clock        string    `json:"clock,omitempty"`          // where Start comes from
 	ClockErrorMS int64     `json:"clock_error_ms,omitempty"` // Start is known to ± this many milliseconds
+
+	// The totals of the host, in a run of several that has reports of all.
+	Read  *HostTotals `json:"read,omitempty"`
+	Write *HostTotals `json:"write,omitempty"`
+	Trim  *HostTotals `json:"trim,omitempty"`
+}
+
+// Of returns the totals of the host in a direction, or nil if there are none.
+func (h *RunHost) Of(direction string) *HostTotals {
+	return map[string]*HostTotals{"read": h.Read, "write": h.Write, "trim": h.Trim}[direction]
+}
+
+// HostTotals are what reports have of a direction of a host. Its percentiles are those of its windows.
+type HostTotals struct {
+	Requests int64       `json:"requests"`
+	IOPS     float64     `json:"iops"` // per second
+	Latency  HostLatency `json:"latency"`
+}
+
+// HostLatency is exact, in microseconds, as [Latency.Exact]. It is zero if reports do not have it of all requests.
+type HostLatency struct {
+	Min    float64 `json:"min,omitempty"`
+	Mean   float64 `json:"mean,omitempty"`
+	Max    float64 `json:"max,omitempty"`
+	StdDev float64 `json:"stddev,omitempty"`
+}
+
+// Totals returns the totals of the host and the histogram of its windows, with which percentiles are known or lie between bounds.
+func (h *HostTotals) Totals(windows *hist.Histogram) *Totals {
+	t := &Totals{Requests: h.Requests, IOPS: h.IOPS, Latency: NewLatency(windows, nil)}
+	if l := h.Latency; l.Max > 0 && !windows.IsEmpty() {
+		t.Latency.SetExact(&FioLatency{Min: l.Min, Mean: l.Mean, Max: l.Max, StdDev: l.StdDev})
+	}
+	t.SetUnbinned(max(h.Requests-int64(windows.Total()), 0), windows)
+	return t
 }
 
 // Clock says where the absolute times of the run come from, and how certain they are. It describes the least certain

@@ -63,6 +63,7 @@ func (r *runReader) summary() *mapping.Run {
 	for i := range run.Sections {
 		run.Sections[i].Workload = works[run.Sections[i].Name]
 	}
+	r.setHosts(run.Hosts)
 	for _, err := range slices.Concat(skipped, notes) {
 		run.Warnings = append(run.Warnings, err.Error())
 	}
@@ -337,6 +338,40 @@ func (r *runReader) sections() (list []mapping.RunSection) {
 		list = append(list, s)
 	}
 	return list
+}
+
+// setHosts sets the totals of hosts, if there are several and reports cover all jobs.
+func (r *runReader) setHosts(hosts []mapping.RunHost) {
+	if len(hosts) < 2 || slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.Entry == nil }) {
+		return
+	}
+	for i := range hosts {
+		h := &hosts[i]
+		var jobs []*plan.Job
+		var entries []*plan.Entry
+		for _, j := range r.Jobs {
+			if j.Host != h.Name {
+				continue
+			}
+			if jobs = append(jobs, j); !slices.Contains(entries, j.Entry) {
+				entries = append(entries, j.Entry)
+			}
+		}
+		if slices.ContainsFunc(entries, func(e *plan.Entry) bool {
+			return e.Mixed != nil || slices.ContainsFunc(e.Jobs, func(j *plan.Job) bool { return j.Host != h.Name })
+		}) {
+			continue
+		}
+		_, by := r.totalsOf(entries, jobs)
+		for d, to := range []**mapping.HostTotals{&h.Read, &h.Write, &h.Trim} {
+			if t := by[d]; t != nil && t.Requests > 0 {
+				*to = &mapping.HostTotals{Requests: t.Requests, IOPS: t.IOPS}
+				if l := &t.Latency; l.Exact {
+					(*to).Latency = mapping.HostLatency{Min: l.Min, Mean: l.Mean, Max: l.Max, StdDev: l.StdDev}
+				}
+			}
+		}
+	}
 }
 
 // endOf returns when a job ended, in milliseconds after the start of the run.

@@ -64,7 +64,7 @@ func differ(a, b string, tolerance float64) string {
 				return "- " + x[i] + "\n+ " + y[i]
 			}
 			p, q = p[exact:], q[exact:]
-		} else if tolerance > 0 && len(p) > exact && len(q) > exact && (p[3] == "host" || p[3] == "job") {
+		} else if tolerance > 0 && len(p) > exact && len(q) > exact && (p[3] == "host" || p[3] == "job" || p[3] == "section") {
 			p, q = p[:exact], q[:exact] // so few requests that one of them decides
 		}
 		if !slices.EqualFunc(p, q, same) {

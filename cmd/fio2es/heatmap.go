@@ -167,18 +167,18 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 		return h.cells.End()
 	case h.format == "svg":
 		return h.writeOutput(h.output, func(w io.Writer) error {
-			return m.WriteSVG(w, heatmap.Picture{Title: run.Name, Subtitle: h.about(m)})
+			return m.WriteSVG(w, heatmap.Picture{Title: run.Name, Subtitle: h.about(m, doc)})
 		})
 	}
 	if h.started {
 		fmt.Fprintln(h.w)
 	}
 	h.started = true
-	fmt.Fprintln(h.w, term.FillFor(h.stdout, term.Clean(run.Name+", "+h.about(m))))
+	fmt.Fprintln(h.w, term.FillFor(h.stdout, term.Clean(run.Name+", "+h.about(m, doc))))
 	return m.WriteText(h.w, heatmap.Text{Columns: h.columns, Lines: h.lines, Colour: h.colour})
 }
 
-func (h *heatmaps) about(m *heatmap.Map) string {
+func (h *heatmaps) about(m *heatmap.Map, doc *mapping.Run) string {
 	isAbsent := func(d string) bool { return !slices.Contains(h.directions, d) }
 	directions := slices.DeleteFunc(slices.Clone(mapping.Directions[:]), isAbsent)
 	of := []string{strings.Join(directions, ", ")}
@@ -189,6 +189,9 @@ func (h *heatmaps) about(m *heatmap.Map) string {
 		of = append(of, "job "+strings.Join(h.query.Jobs, ", "))
 	}
 	text := fmt.Sprintf("%s: %s requests (%s)", unit.Span(m.Start(), m.End()), unit.Count(m.Total), strings.Join(of, "; "))
+	if n := doc.Missing.Requests; n > 0 && h.query.WantsAll() && len(h.query.Directions) == 0 {
+		text += fmt.Sprintf(", %s more are in no window", unit.Count(n))
+	}
 	if m.OpenUS > 0 {
 		text += ", at the top " + unit.Latency(m.OpenUS) + " or more"
 	}

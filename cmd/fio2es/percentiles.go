@@ -187,7 +187,11 @@ func (p *percentiles) write(r *percentileRow) error {
 
 // end writes the totals of the run, or the sums of the chosen windows, and ends the table.
 func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
-	rows, notes := p.seriesRows(), []string(nil)
+	rows, err := p.seriesRows(doc)
+	if err != nil {
+		return err
+	}
+	var notes []string
 	if p.query.WantsAll() {
 		if p.windows == 0 && (!p.totalOnly || p.hasSeries()) {
 			p.note(run, doc)
@@ -222,7 +226,8 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 	return p.to.End(append(notes, p.marks.Notes()...)...)
 }
 
-func (p *percentiles) seriesRows() (rows []*percentileRow) {
+// seriesRows returns a row for each host or job and direction. Those of hosts have the totals of the run document, if it has them.
+func (p *percentiles) seriesRows(doc *mapping.Run) (rows []*percentileRow, err error) {
 	order := func(a, b series) int {
 		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.host, b.host), mapping.CompareJobs(a.job, b.job), cmp.Compare(a.section, b.section))
 	}
@@ -230,11 +235,21 @@ func (p *percentiles) seriesRows() (rows []*percentileRow) {
 		for _, w := range p.series[of].Windows() {
 			if w.Direction != mapping.AllDirections {
 				w.Level, w.Host, w.Job, w.Section = of.level, of.host, of.job, of.section
-				rows = append(rows, &percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true})
+				row := &percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true}
+				if of.level == mapping.Host && p.query.WantsAll() {
+					t, err := window.HostTotals(doc, w)
+					if err != nil {
+						return nil, err
+					}
+					if t != nil {
+						row.latency = facts.LatenciesOfTotals(t)
+					}
+				}
+				rows = append(rows, row)
 			}
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 // inNoWindow returns a note for each direction in which rows of hosts or jobs lack requests of the run, because these are in

@@ -35,7 +35,8 @@ midpoint is in range; the actual span is printed.
 
 SERVED is exact except for the bin of the latency, whose requests count as evenly spread
 within it: AT LEAST leaves them out, AT MOST counts them all. ≥ marks a latency in fio's
-last bin, which has no upper end: SERVED counts the requests below that bin.`,
+last bin, which has no upper end: SERVED counts the requests below that bin. So it does
+where requests are in no bin; AT MOST counts these, too.`,
 		Example: `  fio2es rank latest --within 100ms
   fio2es rank latest --within 1ms,10ms,100ms --from 09:12 --to 09:46
   fio2es rank results/ --within 5ms --direction read --host client01`,
@@ -109,6 +110,8 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 	if len(r.sums) == 2 { // a single direction has the same requests as all
 		delete(r.sums, mapping.AllDirections)
 	}
+	unbinned := r.unbinned(doc)
+	of += float64(unbinned[mapping.AllDirections])
 	r.to.Begin(fmt.Sprintf("%s, %s", run.Name, unit.Span(r.span.Start, r.span.End)))
 	for _, within := range r.within {
 		for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
@@ -119,12 +122,32 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 			row := &rankRow{run: &doc.Run, direction: direction, span: r.span, within: within, requests: h.Total(), of: of}
 			row.served, row.atLeast, row.atMost = h.CountWithin(float64(within))
 			row.isBound = row.atMost > row.atLeast && h.Layout().Open(h.Layout().Index(int64(within)))
+			if n := float64(unbinned[direction]); n > 0 {
+				row.requests, row.served, row.atMost, row.isBound = row.requests+n, row.atLeast, row.atMost+n, true
+			}
 			if err := r.to.Write(row); err != nil {
 				return err
 			}
 		}
 	}
+	if len(unbinned) > 0 {
+		return r.to.End(facts.BoundsNote)
+	}
 	return r.to.End()
+}
+
+// unbinned returns how many requests of each direction of a whole run are in no bin, and of all that were asked for.
+func (r *rank) unbinned(doc *mapping.Run) map[string]int64 {
+	list := map[string]int64{}
+	for _, d := range doc.ByDirection() {
+		if r.Totals && d.Unbinned > 0 && query.Wants(r.Directions, d.Direction) && r.sums[d.Direction] != nil {
+			list[d.Direction] = d.Unbinned
+			if d.Direction != mapping.AllDirections {
+				list[mapping.AllDirections] += d.Unbinned
+			}
+		}
+	}
+	return list
 }
 
 // rankRow says how many requests of a direction were served within a latency.
@@ -135,7 +158,7 @@ type rankRow struct {
 	within                  time.Duration
 	requests, of            float64 // requests in this direction, and in all
 	served, atLeast, atMost float64
-	isBound                 bool // the latency lies in fio's last bin, which has no upper end
+	isBound                 bool // served is a lower bound: the latency lies in fio's last bin, or requests are in no bin
 }
 
 func (r *rankRow) withinUS() float64 { return float64(r.within) / 1000 }

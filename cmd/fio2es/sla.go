@@ -130,5 +130,5 @@ func (j *slaCall) one(ctx context.Context, run *query.Run) error {
 			return err
 		}
 	}
-	return j.to.End()
+	return j.to.End(slo.Notes(judgement.Verdicts)...)
 }

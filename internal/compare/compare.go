@@ -48,8 +48,7 @@ type Change struct {
 	facts.Metric
 	Base, Other float64 // requests per second, or nanoseconds
 	Change      float64 // Other/Base - 1; NaN if it is not a number
-	// Low and High are its confidence interval. They are NaN if Verdict is Unknown. If it is NoInterval, they are the
-	// bounds that the bins of two histograms set for the change of a percentile, or NaN.
+	// Low and High are its confidence interval. They are NaN if Verdict is Unknown or NoInterval.
 	Low, High float64
 	Verdict   Verdict
 	Why       string // why there is no interval, or that it spans a gap: see judgeByShare
@@ -58,12 +57,18 @@ type Change struct {
 	BaseOpen, OtherOpen bool
 	// BaseByFio and OtherByFio report that fio computed the value, because its report has no bins.
 	BaseByFio, OtherByFio bool
+
+	base, other figure // what is known of the values
 }
 
 // Bound says on which side the change is bounded: "≥" or "≤" if one of the two values is a lower bound, "?" if both
-// are, and "" if neither is.
+// are, and "" if neither is. If values are between bounds, the change is the nearest to none that these allow.
 func (c *Change) Bound() string {
 	switch {
+	case c.isBounded() && c.Change > 0:
+		return "≥"
+	case c.isBounded():
+		return "≤"
 	case c.BaseOpen && c.OtherOpen:
 		return "?"
 	case c.OtherOpen:
@@ -90,9 +95,13 @@ func changesOf(base, other []*series, opt Options) []Change {
 	for i, m := range opt.Metrics {
 		c := &changes[i]
 		c.Metric, c.BaseOpen, c.OtherOpen = m, isOpen(m, a.whole.latency), isOpen(m, b.whole.latency)
-		c.Base, c.BaseByFio = reported(m, base, of[i])
-		c.Other, c.OtherByFio = reported(m, other, with[i])
-		c.Change = finite(c.Other/c.Base - 1)
+		c.base, c.other = figureOf(m, base, a, of[i]), figureOf(m, other, b, with[i])
+		c.Base, c.BaseByFio = c.base.Value, c.base.ByFio
+		c.Other, c.OtherByFio = c.other.Value, c.other.ByFio
+		if c.Change = finite(c.Other/c.Base - 1); c.isBounded() {
+			c.BaseOpen, c.OtherOpen = false, false
+			c.Change = c.nearest()
+		}
 	}
 	windows := func(side []*series) (n int, isWindowed bool) {
 		isWindowed = true
@@ -111,7 +120,7 @@ func changesOf(base, other []*series, opt Options) []Change {
 	case blocks < minBlocks:
 		why = cmp.Or(why, fmt.Sprintf("too few windows for an interval: %d and %d, want %d of each at least", n, m, minBlocks))
 		for i := range changes {
-			changes[i].noInterval(why, a.whole.latency, b.whole.latency)
+			changes[i].noInterval(why)
 		}
 		return changes
 	}
@@ -123,6 +132,8 @@ func changesOf(base, other []*series, opt Options) []Change {
 		isFew, isBound := c.limits(a.whole.latency, c.BaseOpen, opt.Confidence)
 		isFewToo, isBoundToo := c.limits(b.whole.latency, c.OtherOpen, opt.Confidence)
 		switch {
+		case c.base.isUnknown() || c.other.isUnknown():
+			c.unknown("%s is not known: %s", c.Metric, cmp.Or(c.base.lack, c.other.lack))
 		case isFew || isFewToo:
 			c.unknown("too few requests for an interval of %s: %.0f and %.0f", c.Metric, a.whole.latency.Total(), b.whole.latency.Total())
 		case isBound || isBoundToo:
@@ -130,7 +141,7 @@ func changesOf(base, other []*series, opt Options) []Change {
 		default:
 			c.judge(ratios(bases[i], others[i]), tail, opt.Within)
 			// The interval of a percentile that is so wide may span a gap. It may then be anywhere between these two.
-			if c.Verdict == Unclear && c.Quantile > 0 && math.Log1p(c.High)-math.Log1p(c.Low) > gapReach {
+			if c.Verdict == Unclear && c.base.lack+c.other.lack == "" && c.Quantile > 0 && math.Log1p(c.High)-math.Log1p(c.Low) > gapReach {
 				slices.Sort(bases[i])
 				slices.Sort(others[i])
 				low := min(quantile(bases[i], tail), quantile(others[i], tail))
@@ -143,53 +154,18 @@ func changesOf(base, other []*series, opt Options) []Change {
 	return changes
 }
 
-// reported returns a latency of runs of which some have neither windows nor bins, in nanoseconds: the mean, or what fio
-// computed. Percentiles of several runs cannot be merged, so theirs is the middle of those of the runs. byFio is false, and
-// value that of the requests of all runs, if all have bins.
-func reported(m facts.Metric, side []*series, value float64) (_ float64, byFio bool) {
-	if m == facts.IOPS || !slices.ContainsFunc(side, func(s *series) bool { return s.totals != nil && s.cut[0].latency.IsEmpty() }) {
-		return value, false
-	}
-	var values []float64
-	sum, weight := 0.0, 0.0
-	for _, s := range side {
-		v, all := math.NaN(), newPool([]*series{s}).whole
-		switch {
-		case !all.latency.IsEmpty():
-			v = m.Of(all.latency).Value
-		case m == facts.Mean:
-			v = m.OfTotals(s.totals).Value * 1000
-		case s.totals.Fio != nil:
-			for _, p := range s.totals.Fio.Percentiles {
-				if math.Abs(p.Rank-m.Quantile*100) < 1e-9 {
-					v = p.Value * 1000
-				}
-			}
-		}
-		values, sum, weight = append(values, v), sum+v*all.completed, weight+all.completed
-	}
-	if m == facts.Mean {
-		return sum / weight, true
-	}
-	slices.Sort(values) // NaN is first
-	if math.IsNaN(values[0]) {
-		return math.NaN(), false
-	}
-	return quantile(values, 0.5), true
-}
-
-// noInterval sets the verdict of a change without an interval, and the bounds of a percentile by the bins of both sides.
-func (c *Change) noInterval(why string, base, other *hist.Histogram) {
-	switch c.unknown("%s", why); {
-	case math.IsNaN(c.Base), math.IsNaN(c.Other):
+// noInterval sets the verdict of a change without an interval.
+func (c *Change) noInterval(why string) {
+	c.unknown("%s", why)
+	switch {
+	case c.base.isUnknown(), c.other.isUnknown():
 		c.Why = fmt.Sprintf("%s is not known: reports without bins have only the percentiles that fio lists (percentile_list)", c.Metric)
-		return
-	case math.IsNaN(c.Change), c.Bound() != "":
-		return
-	}
-	if c.Verdict = NoInterval; c.Quantile > 0 && !c.BaseByFio && !c.OtherByFio {
-		a, b := c.Metric.Of(base), c.Metric.Of(other)
-		c.Low, c.High = finite(b.Low/a.High-1), finite(b.High/a.Low-1)
+	case c.isBounded():
+		if c.judgeBounds(); c.Verdict == Worse || c.Verdict == Better {
+			c.Verdict, c.Low, c.High = NoInterval, math.NaN(), math.NaN()
+		}
+	case !math.IsNaN(c.Change) && c.Bound() == "":
+		c.Verdict = NoInterval
 	}
 }
 
@@ -271,12 +247,15 @@ const lastBin = "fio's last bin, which has no upper end"
 
 // judge computes the interval from the replicates, and the verdict from the interval.
 func (c *Change) judge(logs []float64, tail, within float64) {
-	c.Low, c.High = math.Expm1(quantile(logs, tail)), math.Expm1(quantile(logs, 1-tail))
+	least, most := c.reachOfFigures()
+	c.Low, c.High = math.Expm1(quantile(logs, tail)+least), math.Expm1(quantile(logs, 1-tail)+most)
 	if isFinite := !math.IsNaN(logs[0]+logs[len(logs)-1]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[len(logs)-1], 0); !isFinite {
 		c.unknown("%s is not above 0 throughout", c.Metric)
 		return
 	}
 	switch {
+	case c.isBounded() && !(c.Low > 0 || c.High < 0 || c.reach() <= within):
+		c.judgeBounds()
 	case c.Low <= 0 && c.High >= 0 && c.reach() <= within:
 		c.Verdict = Same
 	case c.Low <= 0 && c.High >= 0:

@@ -56,6 +56,10 @@ func Columns(confidence float64) []table.Column[*Row] {
 			{Name: "low", Unit: "percent", Value: func(r *Row) any { return inPercent(r.Low) }},
 			{Name: "high", Unit: "percent", Value: func(r *Row) any { return inPercent(r.High) }},
 			{Name: "confidence", Value: func(*Row) any { return confidence }},
+			{Name: "base_low", Sparse: true, Value: func(r *Row) any { return bound(r.Metric, r.base, r.base.Low) }}, // of a value between bounds
+			{Name: "base_high", Sparse: true, Value: func(r *Row) any { return bound(r.Metric, r.base, r.base.High) }},
+			{Name: "other_low", Sparse: true, Value: func(r *Row) any { return bound(r.Metric, r.other, r.other.Low) }},
+			{Name: "other_high", Sparse: true, Value: func(r *Row) any { return bound(r.Metric, r.other, r.other.High) }},
 			{
 				Name: "verdict", Heading: "VERDICT",
 				Value: func(r *Row) any { return string(r.Verdict) },
@@ -134,18 +138,18 @@ func machine(m facts.Metric, v float64) float64 {
 // inPercent returns a share in percent, with four decimals.
 func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
 
-// valueText returns a value for people. A lower bound has a mark, and so has what fio computed.
-func (c *Change) valueText(v float64, isOpen, byFio bool) string {
-	text := unit.OrMore(facts.TextOf(c.Kind, finite(v), math.NaN(), 0), isOpen)
-	if byFio {
-		text += "*"
+// valueText returns a value for people. A bound has a mark, and so has what fio computed.
+func (c *Change) valueText(v float64, isOpen bool, of figure) string {
+	text := func(x float64) string { return facts.TextOf(c.Kind, finite(x), math.NaN(), 0) }
+	if of.IsBound() || of.ByFio {
+		return of.TextBy(text)
 	}
-	return text
+	return unit.OrMore(text(v), isOpen)
 }
 
 // BaseText and OtherText return the values of the sides for people.
-func (c *Change) BaseText() string  { return c.valueText(c.Base, c.BaseOpen, c.BaseByFio) }
-func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen, c.OtherByFio) }
+func (c *Change) BaseText() string  { return c.valueText(c.Base, c.BaseOpen, c.base) }
+func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen, c.other) }
 
 // Text returns the change for people, such as "+3.1 %". It is "-" if both values are lower
 // bounds.
@@ -156,16 +160,15 @@ func (c *Change) Text() string {
 	return c.Bound() + signed(c.Change) + " %"
 }
 
-// IntervalText returns the confidence interval for people, such as "-1.2 … +3.1 %", or the bounds by the bins.
+// IntervalText returns the confidence interval for people, such as "-1.2 … +3.1 %".
 func (c *Change) IntervalText() string {
-	if c.Verdict == Unknown || math.IsNaN(c.Low+c.High) {
+	switch {
+	case !c.HasInterval() || math.IsNaN(c.Low+c.High):
 		return "-"
+	case math.IsInf(c.High, 1):
+		return signed(c.Low) + " % or more"
 	}
-	text := signed(c.Low) + " … " + signed(c.High) + " %"
-	if c.Verdict == NoInterval {
-		text += " (bins)"
-	}
-	return text
+	return signed(c.Low) + " … " + signed(c.High) + " %"
 }
 
 // VerdictText returns the verdict for people. If no change was shown, it names the largest change in the interval,

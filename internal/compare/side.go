@@ -33,15 +33,23 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 	r.series[w.Direction].add(w, requests)
 }
 
-// AddTotals adds the totals of a run without windows in some directions, or in all: what fio's report alone says, or logs of
-// averages. It does nothing if the run has windows. It is called after End.
+// AddTotals adds the totals of a whole run in some directions, or in all. Without windows they are what is compared: what fio's
+// report alone says, or logs of averages. Otherwise they have the requests that are in no window. It is called after End.
 func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
-	if !r.IsEmpty() {
-		return nil
+	hasWindows := !r.IsEmpty()
+	if !hasWindows {
+		r.series = map[string]*series{}
 	}
-	r.series = map[string]*series{}
 	for _, d := range doc.ByDirection() {
 		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
+			continue
+		}
+		if hasWindows {
+			if s := r.series[d.Direction]; s != nil && !doc.Run.Live() {
+				light := *d.Totals
+				light.Latency.Bins = mapping.Bins{}
+				s.whole = &light
+			}
 			continue
 		}
 		h, err := &hist.Histogram{}, error(nil)
@@ -55,7 +63,7 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 		if requests == 0 { // fio says only how many a second
 			ms, requests = 1e6, int64(d.IOPS*1000)
 		}
-		r.series[d.Direction] = &series{totals: d.Totals, cut: []block{{end: ms, completed: requests, latency: *h}}}
+		r.series[d.Direction] = &series{totals: d.Totals, whole: d.Totals, cut: []block{{end: ms, completed: requests, latency: *h}}}
 	}
 	return nil
 }
@@ -148,7 +156,7 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 			}
 		}
 		for _, c := range changesOf(from, to, opt) {
-			if c.Why == "" && c.Bound() != "" {
+			if c.Why == "" && (c.BaseOpen || c.OtherOpen) {
 				note("%s and %s: %s: %s rests on fio's last bin, which has no upper end: %s to %s, %s",
 					base.Name, other.Name, direction, c.Metric, c.BaseText(), c.OtherText(), c.Text())
 			}
@@ -177,6 +185,7 @@ type series struct {
 	start   int64           // of the last window, in milliseconds since the run's start
 	cut     []block         // what is drawn, after all windows are added; what was kept is dropped then
 	totals  *mapping.Totals // of a run without windows; else nil
+	whole   *mapping.Totals // of a whole run, of which windows may lack requests; nil for a part of a run
 }
 
 // block is one window, or several consecutive ones.

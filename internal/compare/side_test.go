@@ -80,8 +80,67 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestTotals: runs without windows are compared by their totals, without an interval. Percentiles are those of bins, whose
-// width bounds the change, or those that fio lists; of several runs the middle one counts.
+// TestUnbinned: windows and bins lack requests. Figures are those of fio's report; a percentile is fio's own, or between bounds, and is
+// worse or better only if all of them say so.
+func TestUnbinned(t *testing.T) {
+	of := func(name string, us, lacking int64, fio *mapping.FioLatency, most float64) *Side {
+		r, sum := &Run{Name: name}, hist.New(hist.Fio3(0))
+		for i := range int64(20) {
+			h := hist.New(hist.Fio3(0))
+			for k := range int64(10) {
+				h.AddLatency((us+k+i%3)*1000, 100)
+			}
+			sum.Merge(h)
+			run := &mapping.RunInfo{}
+			r.Add(&window.Window{
+				Run: run, Direction: "read", Start: run.Start.Add(time.Duration(i) * time.Second), End: run.Start.Add(time.Duration(i+1) * time.Second),
+				Completed: 1000, Latency: mapping.NewLatency(h, nil),
+			}, h)
+		}
+		totals := &mapping.Totals{Requests: 20000 + lacking, DurationMS: 20000, IOPS: float64(20000+lacking) / 20, Latency: mapping.NewLatency(sum, nil), Fio: fio}
+		totals.Latency.SetExact(&mapping.FioLatency{Min: float64(us), Mean: 2 * float64(us), Max: most})
+		totals.SetUnbinned(lacking, sum)
+		doc := &mapping.Run{Read: totals}
+		doc.Run.End = doc.Run.Start.Add(20 * time.Second)
+		r.End(doc)
+		if err := r.AddTotals(doc, nil); err != nil {
+			t.Fatal(err)
+		}
+		return &Side{name, []*Run{r}}
+	}
+	own := &mapping.FioLatency{Min: 100, Mean: 200, Max: 900, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 150}}}
+	metrics := []facts.Metric{facts.IOPS, facts.Mean, metric("p50"), metric("p99")}
+	for _, c := range []struct {
+		name        string
+		base, other *Side
+		want        string
+	}{
+		{"nothing lacks", of("a", 100, 0, nil, 900), of("b", 200, 0, nil, 900), "iops 1000 1000 0.0 % 0.0 … 0.0 % no change; mean 200µs 400µs +100 % +99.3 … +101 % worse; p50 105µs 206µs +95.2 % +94.5 … +95.9 % worse; p99 111µs 212µs +90.8 % +89.6 … +91.7 % worse"},
+		{"bounds decide p50 alone", of("a", 100, 1000, nil, 900), of("b", 200, 1000, nil, 900), "iops 1050 1050 0.0 % -4.8 … +5.0 % no change > 5.0 %; mean 200µs 400µs +100 % +2.5 … +281 % worse; p50 ~105µs ~206µs ≥+94.5 % +93.8 … +96.6 % worse; p99 ≥111µs ≥212µs - - unknown"},
+		{"bounds of the same", of("a", 100, 1000, nil, 900), of("b", 100, 1000, nil, 900), "iops 1050 1050 0.0 % -4.8 … +5.0 % no change > 5.0 %; mean 200µs 200µs 0.0 % -47.5 … +90.5 % unclear; p50 ~105µs ~105µs - -0.9 … +0.9 % no change > 1.0 %; p99 ≥111µs ≥111µs - - unknown"},
+		{"bounds decide all", of("a", 100, 1000, nil, 150), of("b", 200, 1000, nil, 900), "iops 1050 1050 0.0 % -4.8 … +5.0 % no change > 5.0 %; mean 200µs 400µs +100 % +2.5 … +281 % worse; p50 ~105µs ~206µs ≥+94.5 % +93.8 … +96.6 % worse; p99 ≥111µs ≥212µs ≥+41.5 % +40.6 … +713 % worse"},
+		{"fio's own", of("a", 100, 1000, own, 900), of("b", 200, 0, nil, 900), "iops 1050 1000 -4.8 % -4.8 … 0.0 % no change > 4.8 %; mean 200µs 400µs +100 % +99.3 … +281 % worse; p50 150µs* 206µs +37.2 % +36.7 … +95.9 % worse; p99 ≥149µs 212µs - - unknown"},
+	} {
+		lines, _, err := Compare(c.base, c.other, Options{metrics, 0.95, Within})
+		var texts []string
+		for _, l := range lines {
+			texts = append(texts, strings.Join([]string{l.Metric.String(), l.BaseText(), l.OtherText(), l.Text(), l.IntervalText(), l.VerdictText()}, " "))
+		}
+		if got := strings.Join(texts, "; "); err != nil || got != c.want {
+			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, got, c.want)
+		}
+	}
+	lines, _, err := Compare(of("a", 100, 1000, nil, 900), of("b", 100, 1000, nil, 900), Options{metrics, 0.95, Within})
+	if want := "read: p99 is between bounds: 1,000 of 21,000 requests are in no row (--output-format=json+ has them)"; err != nil || lines[3].Reason() != want {
+		t.Errorf("%v %q, want %q", err, lines[3].Reason(), want)
+	}
+	condition, err := ParseCondition("p99 > +10%")
+	if got := condition.state(&lines[3]); err != nil || got != NotChecked {
+		t.Errorf("%v %s", err, got)
+	}
+}
+
+// TestTotals: runs without windows are compared by their totals, without an interval. Percentiles are those of bins, or those that fio lists; of several runs the middle one counts.
 func TestTotals(t *testing.T) {
 	of := func(fio *mapping.FioLatency, us ...int64) *Run {
 		h := hist.New(hist.Fio3(0))
@@ -108,7 +167,7 @@ func TestTotals(t *testing.T) {
 		{"fio's own", []*Run{fio(100, 80)}, []*Run{fio(150, 60)},
 			"iops 100 100 0.0 % - no interval; mean 100µs* 150µs* +50.0 % - no interval; p50 80.0µs* 60.0µs* -25.0 % - no interval; p99 - - - - unknown"},
 		{"bins", []*Run{of(nil, 100)}, []*Run{of(nil, 200)},
-			"iops 100 100 0.0 % - no interval; mean 99.8µs 200µs +100 % - no interval; p50 99.8µs 200µs +100 % +98.0 … +102 % (bins) no interval; p99 100µs 201µs +100 % +98.0 … +102 % (bins) no interval"},
+			"iops 100 100 0.0 % - no interval; mean 99.8µs 200µs +100 % - no interval; p50 99.8µs 200µs +100 % - no interval; p99 100µs 201µs +100 % - no interval"},
 		{"repetitions", []*Run{fio(100, 80), fio(200, 70), fio(300, 20)}, []*Run{of(nil, 70)},
 			"iops 100 100 0.0 % - no interval; mean 200µs* 70.1µs -64.9 % - no interval; p50 70.0µs* 70.1µs +0.2 % - no interval; p99 - 70.6µs - - unknown"},
 	} {

@@ -45,7 +45,7 @@ func Gauges(w io.Writer, workloads []*workload.Workload) error {
 }
 
 var families = [...]struct{ name, help string }{
-	{"fio2es_latency_seconds", "Latency of the latest run of a workload; quantile 0 is the minimum, 1 the maximum. With bound=\"lower\" it is that or more."},
+	{"fio2es_latency_seconds", "Latency of the latest run of a workload; quantile 0 is the minimum, 1 the maximum. With bound=\"lower\" it is that or more, with bound=\"upper\" that or less."},
 	{"fio2es_latency_mean_seconds", "Mean latency of the latest run of a workload. With bound=\"lower\" it is that or more."},
 	{"fio2es_iops", "Requests a second of the latest run of a workload."},
 	{"fio2es_bandwidth_bytes_per_second", "Bytes a second of the latest run of a workload."},
@@ -64,7 +64,7 @@ func (m *gauges) add(title string, run *mapping.Run) {
 		for _, n := range facts.OfTotals {
 			family, labels := 0, append(slices.Clip(ofRun), "direction", d.Direction)
 			of := n.OfTotals(d.Totals)
-			value := of.Low
+			scale := 1.0
 			switch n {
 			case facts.IOPS:
 				family = 2
@@ -75,18 +75,22 @@ func (m *gauges) add(title string, run *mapping.Run) {
 			case facts.Bytes:
 				continue
 			case facts.Mean:
-				family, value = 1, value/1e6
+				family, scale = 1, 1e6
 			default:
 				quantile := n.Quantile // 0 of the minimum
 				if n == facts.Max {
 					quantile = 1
 				}
-				value, labels = value/1e6, append(labels, "quantile", decimal(quantile))
+				scale, labels = 1e6, append(labels, "quantile", decimal(quantile))
 			}
-			if of.IsBound() {
-				labels = append(labels, "bound", "lower")
+			if !of.IsBound() {
+				m.put(family, of.Value/scale, labels)
+				continue
 			}
-			m.put(family, value, labels)
+			m.put(family, of.Low/scale, append(slices.Clip(labels), "bound", "lower"))
+			if !math.IsInf(of.High, 1) {
+				m.put(family, of.High/scale, append(slices.Clip(labels), "bound", "upper"))
+			}
 		}
 	}
 	for _, v := range run.SLA {

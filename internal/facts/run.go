@@ -111,6 +111,11 @@ func partsOf(run *mapping.Run) (list []*mapping.Run) {
 		one.Workload = s.Workload
 		one.CBT.Mode, one.CBT.RWMixRead, one.CBT.OpSize, one.CBT.IODepth, one.CBT.NumJobs = set.Mode, set.RWMixRead, set.OpSize, set.IODepth, set.NumJobs
 		one.All, one.Read, one.Write, one.Trim = s.All, s.Read, s.Write, s.Trim
+		one.Hosts = slices.Clone(one.Hosts)
+		for i := range one.Hosts { // theirs are of all sections
+			h := &one.Hosts[i]
+			h.Read, h.Write, h.Trim = nil, nil, nil
+		}
 		list = append(list, &one)
 	}
 	return list

@@ -56,8 +56,8 @@ type host struct {
 	skew           *int64 // in milliseconds after the first host; nil if it is not known
 }
 
-// hostsOf returns the hosts of a direction, the slowest first.
-func hostsOf(direction string, sums map[hostKey]*hostSum, hosts []mapping.RunHost) (list []*host) {
+// hostsOf returns the hosts of a direction, the slowest first. Sums of whole runs have the totals of hosts in the document.
+func hostsOf(direction string, sums map[hostKey]*hostSum, doc *mapping.Run, isWhole bool) (list []*host, err error) {
 	for of, s := range sums {
 		if of.direction != direction {
 			continue
@@ -65,15 +65,24 @@ func hostsOf(direction string, sums map[hostKey]*hostSum, hosts []mapping.RunHos
 		all := s.Windows()[0]
 		all.Host = of.host
 		h := &host{Window: all, iops: s.iops(), latencies: facts.LatenciesOf(&all.Latency)}
-		if i := slices.IndexFunc(hosts, func(h mapping.RunHost) bool { return h.Name == of.host }); i >= 0 {
-			h.skew = &hosts[i].SkewMS
+		if isWhole {
+			t, err := window.HostTotals(doc, all)
+			if err != nil {
+				return nil, err
+			}
+			if t != nil {
+				h.iops, h.latencies = t.IOPS, facts.LatenciesOfTotals(t)
+			}
+		}
+		if i := slices.IndexFunc(doc.Hosts, func(h mapping.RunHost) bool { return h.Name == of.host }); i >= 0 {
+			h.skew = &doc.Hosts[i].SkewMS
 		}
 		list = append(list, h)
 	}
 	slices.SortFunc(list, func(a, b *host) int {
-		return cmp.Or(cmp.Compare(b.Latency.P99, a.Latency.P99), cmp.Compare(b.Latency.Max, a.Latency.Max), strings.Compare(a.Host, b.Host))
+		return cmp.Or(cmp.Compare(b.latencies.Number("p99").Low, a.latencies.Number("p99").Low), cmp.Compare(b.Latency.Max, a.Latency.Max), strings.Compare(a.Host, b.Host))
 	})
-	return list
+	return list, nil
 }
 
 // hostColumns are the columns of hosts on pages and screens.

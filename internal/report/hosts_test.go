@@ -32,7 +32,8 @@ func TestHostTable(t *testing.T) {
 		add("slow", second*1000, 1000, n, 400)
 	}
 	tableOf := func(hosts ...mapping.RunHost) *Table {
-		return (&run{Hosts: hostsOf("read", sums, hosts)}).HostTables()[0]
+		list, _ := hostsOf("read", sums, &mapping.Run{Hosts: hosts}, false)
+		return (&run{Hosts: list}).HostTables()[0]
 	}
 	var got []string
 	for _, cells := range tableOf(mapping.RunHost{Name: "slow", SkewMS: 361}).Rows {
@@ -72,7 +73,8 @@ func TestSharedRequest(t *testing.T) {
 		requests.Merge(histOf(1, 5000))
 		sums[key].add(w, requests)
 	}
-	if got := hostsOf("read", sums, nil)[0].Latency.Max; got < 4900 {
+	list, _ := hostsOf("read", sums, &mapping.Run{}, false)
+	if got := list[0].Latency.Max; got < 4900 {
 		t.Errorf("max %v", got)
 	}
 }

@@ -78,24 +78,49 @@ func (t *total) isFew(q float64) bool {
 }
 
 // latencyCell returns a latency with its error bounds, and with a mark if it is a percentile of too few requests.
-// Without a histogram, it is the value that fio computed for a single job, or the mean of averages.
+// Without a histogram of all requests, it is the value that fio computed for a single job, or lies between bounds; without any, it
+// is the mean of averages.
 func (t *total) latencyCell(name string) Cell {
-	us := t.Latencies.Value(name)
+	us, n := t.Latencies.Value(name), t.Latencies.Number(name)
+	m, _ := facts.ParseMetric(name)
+	isExact := m.Quantile == 0 && t.Latency.Exact && n.IsKnown()
 	switch {
-	case t.histogram != nil:
+	case isExact:
+		return Cell{Text: t.Latencies.Text(name), Note: "exact", Title: "fio's own figure of all requests"}
+	case t.Unbinned > 0 && n.IsBound() && !n.IsOpen:
+		low, high := unit.Latency(n.Low), unit.Latency(n.High)
+		c := Cell{Text: t.Latencies.Text(name), Title: fmt.Sprintf("%s to %s: %s", low, high, t.unbinnedText())}
+		if math.IsInf(n.High, 1) {
+			c.Title = fmt.Sprintf("%s or more: %s", low, t.unbinnedText())
+		}
+		if n.High > n.Low && !math.IsInf(n.High, 1) {
+			c.Note = "to " + high
+		}
+		return c
+	case t.Unbinned > 0 && n.ByFio:
+		return Cell{Text: strings.TrimSuffix(t.Latencies.Text(name), "*"), Note: "fio's own", Title: "computed by fio: " + t.unbinnedText()}
+	case t.histogram != nil && t.Unbinned == 0:
 	case t.Latencies.ByFio && !math.IsNaN(us):
 		const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
 		return Cell{Text: strings.TrimSuffix(t.Latencies.Text(name), "*"), Note: "fio's own", Title: byFio}
 	default:
 		return Cell{Text: unit.Latency(us)}
 	}
-	m, _ := facts.ParseMetric(name)
 	c := boundedCell(us, m.Of(t.histogram))
 	if m.Quantile > 0 && t.isFew(m.Quantile) {
 		c.Text += "†"
 		c.Title += "; too few requests to predict another run"
 	}
 	return c
+}
+
+// unbinnedText says how many requests are in no bin, or is "".
+func (t *total) unbinnedText() string {
+	if t.Unbinned == 0 || t.histogram == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s %s are in no row of a log and in no bin of a report (json+ has them)",
+		unit.Count(t.Unbinned), unit.Count(t.Requests), mapping.Plural(t.Direction))
 }
 
 // boundedCell returns a latency in microseconds with its error bounds.
@@ -143,8 +168,8 @@ func labels(totals []*total) string {
 	var list []string
 	for _, t := range totals {
 		text := mapping.Plural(t.Direction)
-		if l := &t.Latency; t.histogram != nil {
-			text += fmt.Sprintf(": p50 %s, p99 %s, p99.9 %s, max %s", shortText(l, l.P50), shortText(l, l.P99), shortText(l, l.P999), shortText(l, l.Max))
+		if l := &t.Latencies; t.histogram != nil {
+			text += fmt.Sprintf(": p50 %s, p99 %s, p99.9 %s, max %s", l.Text("p50"), l.Text("p99"), l.Text("p99_9"), l.Text("max"))
 		}
 		list = append(list, text)
 	}

@@ -140,7 +140,11 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 		}
 	}
 	for _, direction := range mapping.Directions {
-		if hosts := hostsOf(direction, r.hosts, doc.Hosts); len(hosts) > 1 {
+		hosts, err := hostsOf(direction, r.hosts, doc, times == "" && !doc.Run.Live())
+		if err != nil {
+			return nil, err
+		}
+		if len(hosts) > 1 {
 			one.Hosts = append(one.Hosts, hosts...)
 		}
 	}

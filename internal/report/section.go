@@ -27,8 +27,15 @@ func (r *runSums) section(of *run) *section {
 		s.Time.Notes = []string{cmp.Or(of.Doc.NoWindows, query.NothingInTime) + "."}
 	}
 	if len(of.curves) > 0 {
+		notes := []string{ofCurves + " The last dot is the slowest request."}
+		for _, t := range of.Totals {
+			if text := t.unbinnedText(); text != "" {
+				notes[0] = ofCurves + " The last dot is the slowest request of those in bins."
+				notes = append(notes, "Not in the curve: "+text+".")
+			}
+		}
 		s.More = append(s.More, View{"Distribution", []Figure{drawCurves(of.curves, fmt.Sprintf("Latency by percentile of %s: %s", of.Doc.Run.Name, labels(of.Totals)))},
-			[]string{ofCurves + " The last dot is the slowest request."}})
+			notes})
 	}
 	return s
 }

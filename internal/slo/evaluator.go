@@ -229,9 +229,13 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		o = r.exact(float64(all.completed))
 	}
 	v.Answer, v.Close = o.Answer, o.surely != o.maybe && !math.IsNaN(o.Value)
+	if all.totals != nil && slices.Contains(facts.LatencyNames, r.Metric.Name) {
+		v.ByFio = r.Metric.OfTotals(all.totals).ByFio
+	}
 	switch {
 	case o.isUnknown && math.IsNaN(o.Value):
-		v.unknown("it is %s, because %s", v.betweenText(), all.lack(direction))
+		v.unknown("%s", v.betweenText())
+		v.Lack = all.lack(direction)
 	case o.isUnknown:
 		v.unknown("it lies in fio's last bin, which has no end")
 	case o.met:
@@ -247,7 +251,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 
 // lack says how many requests are in no bin.
 func (t *total) lack(direction string) string {
-	return fmt.Sprintf("%s of %s %s are in no row of a log (--output-format=json+ has them)",
+	return fmt.Sprintf("%s of %s %s are in no row (--output-format=json+ has them)",
 		unit.Count(t.totals.Unbinned), unit.Count(t.completed), mapping.Plural(direction))
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -33,7 +34,9 @@ type Verdict struct {
 	Direction string // empty if there is no request of a direction that the rule is about
 	State     State
 	Why       string // why the state is Unknown
+	Lack      string // which requests would decide it, if the value is between bounds
 	Close     bool   // the limit lies within the error bounds of the value
+	ByFio     bool   // fio computed the value, because requests are in no bin
 
 	// Value is compared with the rule's limit. Low and High are its error bounds. All three are in [Rule.Unit], and
 	// NaN if they are not known. High is infinite for a latency in the last bin, which has no upper bound.
@@ -78,7 +81,11 @@ func (v *Verdict) ValueText() string {
 	if k := v.Rule.Kind(); math.IsNaN(v.Value) && !math.IsNaN(v.Low) {
 		return facts.Bounded(v.Low, v.High).TextBy(func(x float64) string { return facts.TextOf(k, x, math.NaN(), v.Requests) })
 	}
-	return unit.OrMore(facts.TextOf(v.Rule.Kind(), v.Value, v.Rule.Limit(), of), math.IsInf(v.High, 1))
+	text := facts.TextOf(v.Rule.Kind(), v.Value, v.Rule.Limit(), of)
+	if v.ByFio {
+		return text + "*"
+	}
+	return unit.OrMore(text, math.IsInf(v.High, 1))
 }
 
 // betweenText returns the bounds of a value of which nothing else is known: "17.2ms to 555ms".
@@ -106,7 +113,10 @@ func (v *Verdict) Message(run *mapping.RunInfo) string {
 	}
 	text = fmt.Sprintf("sla %s: %s: ", v.Rule, text)
 	if v.State == Unknown {
-		return text + "unknown: " + v.Why
+		if text += "unknown: " + v.Why; v.Lack != "" {
+			text += ", because " + v.Lack
+		}
+		return text
 	}
 	at := func(ms int64) time.Time { return run.Start.Add(time.Duration(ms) * time.Millisecond) }
 	if w := &v.Windows; !v.Rule.InWindows() {
@@ -146,6 +156,43 @@ func Log(log *slog.Logger, run *mapping.RunInfo, verdicts []Verdict) (broken, un
 		}
 	}
 	return broken, unknown
+}
+
+// Notes returns the notes below the table of a run: what * means, and the summary.
+func Notes(verdicts []Verdict) (notes []string) {
+	if slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.ByFio }) {
+		notes = append(notes, facts.FioNote)
+	}
+	if text := Summary(verdicts); text != "" {
+		notes = append(notes, text)
+	}
+	return notes
+}
+
+// Summary names the broken rules of a run, and says how many are unknown, and why if requests are in no bin. It is empty unless a rule
+// is unknown for that reason.
+func Summary(verdicts []Verdict) string {
+	var broken, lacks []string
+	unknown := 0
+	for _, v := range verdicts {
+		switch v.State {
+		case Broken:
+			broken = append(broken, v.Rule.String())
+		case Unknown:
+			unknown++
+			if v.Lack != "" && !slices.Contains(lacks, v.Lack) {
+				lacks = append(lacks, v.Lack)
+			}
+		}
+	}
+	if len(lacks) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d unknown: %s", unknown, strings.Join(lacks, "; "))
+	if len(broken) > 0 {
+		text = "broken: " + strings.Join(slices.Compact(broken), ", ") + ". " + text
+	}
+	return text
 }
 
 // Row is a verdict on a run. It is a row of a table.
