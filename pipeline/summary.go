@@ -612,6 +612,7 @@ func (r *runReader) concludeReports() {
 			}
 		}
 	}
+	r.noteSyncs()
 	if binless && slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.Source == plan.FromHist }) {
 		note("%s: fio's report has no bins, so the last part of an interval of each job is missing: run "+
 			"fio with --output-format=json+", r.Title)
@@ -623,6 +624,28 @@ func (r *runReader) concludeReports() {
 				"show it (--write_hist_log=NAME --log_hist_msec=1000)", f.out.File.Name(), seconds(f.out.Spacing()), seconds(f.longest))
 		}
 	}
+}
+
+// noteSyncs says that fio measured syncs apart, which no number of the run has.
+func (r *runReader) noteSyncs() {
+	slowest, p99 := time.Duration(0), time.Duration(0)
+	for _, e := range r.Entries {
+		l := &r.latest(e).Sync.Clat
+		slowest = max(slowest, time.Duration(l.Max))
+		for _, p := range l.Percentiles {
+			if p.Rank == 99 {
+				p99 = max(p99, time.Duration(p.Value))
+			}
+		}
+	}
+	if slowest == 0 {
+		return
+	}
+	text := fmt.Sprintf("they took up to %v", slowest.Round(time.Microsecond))
+	if p99 > 0 {
+		text = fmt.Sprintf("99 %% of them took up to %v, the slowest %v", p99.Round(time.Microsecond), slowest.Round(time.Microsecond))
+	}
+	r.problems.note("%s: fio measured its syncs apart (fsync, fdatasync, sync_file_range): %s; no number of this run has them", r.Title, text)
 }
 
 // adviseWindows says how windows of jobs whose rows do not come at the same moments become more certain.

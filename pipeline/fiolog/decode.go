@@ -214,6 +214,8 @@ func (d *decoder) job() (j Job, err error) {
 			err = d.direction("write", &j.Directions[Write])
 		case "trim":
 			err = d.direction("trim", &j.Directions[Trim])
+		case "sync":
+			err = d.syncs(&j.Sync)
 		case "mixed":
 			if d.json.PeekKind() == 'n' { // null
 				d.value()
@@ -235,6 +237,32 @@ func (d *decoder) job() (j Job, err error) {
 		j.Mixed = nil // unified_rw_reporting=both
 	}
 	return j, err
+}
+
+// syncs reads the next value, the requests that sync of a job. fio has one latency of each. fio 3.33 counts those of
+// fdatasync and sync_file_range as 0 in total_ios, so the latencies say how many there were.
+func (d *decoder) syncs(s *DirectionStats) error {
+	*s = DirectionStats{}
+	err := d.object(func(key []byte) error {
+		switch string(key) {
+		case "total_ios":
+			s.TotalIOs = d.number().count
+		case "lat", "lat_ns":
+			return d.latency(key, &s.Clat)
+		default:
+			d.value()
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	counted := uint64(0)
+	for _, b := range s.Clat.Bins {
+		counted += b.Count
+	}
+	s.TotalIOs = cmp.Or(counted, s.Clat.N, s.TotalIOs)
+	return nil
 }
 
 // direction reads the next value, what a job did in one direction.

@@ -43,6 +43,7 @@ type Job struct {
 	Switches   int64 // of contexts
 	Options    map[string]string
 	Directions [Directions]DirectionStats
+	Sync       DirectionStats  // of fsync, fdatasync and sync_file_range: only TotalIOs and Clat
 	Mixed      *DirectionStats // all directions in one, if they are not known (unified_rw_reporting=1); else nil
 }
 
@@ -145,7 +146,7 @@ func (j *Job) latencies() (all []*Latency) {
 	for _, s := range j.All() {
 		all = append(all, &s.Slat, &s.Clat, &s.Lat)
 	}
-	return all
+	return append(all, &j.Sync.Clat)
 }
 
 // Hint is what the report says of the layout of the histogram logs of a job, counted from 0:

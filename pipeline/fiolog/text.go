@@ -31,8 +31,8 @@ var (
 	headerLine  = regexp.MustCompile(`^(?:<\S*> )?(.+): \(g=(\d+)\): rw=(\w+), bs=(.+), ioengine=(\S+), iodepth=(\d+)$`)
 	jobLine     = regexp.MustCompile(`^(.+): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+)(?: \(.*\))?: pid=(\d+): (.*)$`)
 	rateLine    = regexp.MustCompile(`^(read|write|trim|mixed)\s*: (?:IOPS=([^,]+), BW=.+\((\S+)/(\d+)msec\)|io=([^,]+), bw=[^,]+, iops=([^,]+), runt=\s*(\d+)msec)`)
-	latencyLine = regexp.MustCompile(`^([sc]?lat) \(([num])sec\): min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)$`)
-	ranksLine   = regexp.MustCompile(`^(?:([sc]?lat)|.*) percentiles \(([num])sec\):$`)
+	latencyLine = regexp.MustCompile(`^([sc]?lat|sync) \(([num])sec\): min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)$`)
+	ranksLine   = regexp.MustCompile(`^(?:([sc]?lat|sync)|.*) percentiles \(([num])sec\):$`)
 	rankAndTime = regexp.MustCompile(`([\d.]+)th=\[\s*(\d+)\]`)
 	cpuLine     = regexp.MustCompile(`^cpu\s*: usr=([\d.]+)%, sys=([\d.]+)%, ctx=(\d+)`)
 	issuedLine  = regexp.MustCompile(`^issued\s*(?:rwts?)?\s*: total=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)(?:,\d+)?,? short=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)`)
@@ -156,8 +156,9 @@ func (t *texts) take() {
 	}
 	if m := match(rateLine, "msec"); m != nil {
 		t.takeRates(m)
-	} else if strings.HasPrefix(t.text, "sync") || strings.HasPrefix(t.text, "fsync") {
-		t.stats, t.ranks = nil, nil
+	} else if strings.HasPrefix(t.text, "fsync/") {
+		t.stats, t.ranks = &t.job.Sync, nil
+		t.stats.Uncounted = true // the text does not say how many there were
 	} else if m := match(latencyLine, "avg="); m != nil && t.stats != nil {
 		unit, l := nanosecondsOf(m[2]), t.latency(m[1])
 		l.Min, l.Max = int64(t.number(m[3], 1000).value)*unit, int64(t.number(m[4], 1000).value)*unit
@@ -279,7 +280,7 @@ func (t *texts) takeRates(m []string) {
 }
 
 func (t *texts) latency(name string) *Latency {
-	return map[string]*Latency{"slat": &t.stats.Slat, "clat": &t.stats.Clat, "lat": &t.stats.Lat}[name]
+	return map[string]*Latency{"slat": &t.stats.Slat, "clat": &t.stats.Clat, "lat": &t.stats.Lat, "sync": &t.job.Sync.Clat}[name]
 }
 
 // endJob adds the job to its report. Its rates come from its numbers of requests and milliseconds, which are exact. So are
