@@ -195,7 +195,7 @@ func TestDrawPlain(t *testing.T) {
 		return func(answer []byte) []byte { return regexp.MustCompile(old).ReplaceAll(answer, []byte(text)) }
 	}
 	plain := []func([]byte) []byte{
-		replace(`"name":"host[A-D]",`, ``), replace(`("hosts":\[\{[^}]*\}),[^\]]*\]`, `$1]`), replace(`"complete":true`, `"complete":false`),
+		replace(`"hosts":\[\{[^\]]*\]`, `"hosts":[{"clock":"report","jobs":2}]`), replace(`"complete":true`, `"complete":false`),
 	}
 	noWarnings := replace(`"warnings":\[[^\]]*\]`, `"warnings":null`)
 	cases := map[string]struct {
@@ -208,7 +208,7 @@ func TestDrawPlain(t *testing.T) {
 			[]string{"one host, 2 jobs", "no: see the warnings", "• no json+ report"}, "labels",
 		},
 		"last bin": {
-			[]func([]byte) []byte{replace(`"write":\{.*?"latency":\{[^}]*\}`, `"write":{"requests":9,"iops":9,"latency":{"layout":"fio3/0","p50":12,"p99":17045651.4,"p99_9":17045651.456,"max":17045651.456}`)},
+			[]func([]byte) []byte{replace(`"write":\{"bandwidth".*?"latency":\{[^}]*\}`, `"write":{"requests":9,"iops":9,"latency":{"layout":"fio3/0","p50":12,"p99":17045651.4,"p99_9":17045651.456,"max":17045651.456}`)},
 			[]string{"12 µs, 17 s", "≥ 17 s, ≥ 17 s"}, "",
 		},
 		"long": {
@@ -229,7 +229,7 @@ func TestDrawPlain(t *testing.T) {
 			[]string{"labels", "disk=vda, who=me"}, "hover",
 		},
 		"averages": {
-			[]func([]byte) []byte{replace(`"write":\{.*?"latency":\{[^}]*\}`, `"write":{"requests":9,"iops":9,"latency":{"mean":161.6},
+			[]func([]byte) []byte{replace(`"write":\{"bandwidth".*?"latency":\{[^}]*\}`, `"write":{"requests":9,"iops":9,"latency":{"mean":161.6},
 				"fio":{"max":48098.4,"p50":63.744,"p99":2801.664,"p99_9":8847.36}`)},
 			[]string{"63.7 µs, 2.8 ms, by fio", "8.85 ms, 48.1 ms, by fio"}, "",
 		},
@@ -329,7 +329,7 @@ func TestDrawLegend(t *testing.T) {
 	for i, j := range jobs {
 		want := []string{"randwrite", "randrw"}
 		if j.Signals["colour"] == "configuration" && j.Width > 400 {
-			want = []string{"librbdfio randwrite 4 KiB, iodepth 4, 16 jobs, 4 clients", "librbdfio randwrite 4 KiB, iodepth 4, 2 jobs, 4 clients"}
+			want = []string{"randwrite qd4 rate_iops=50 volumes=1 numjobs=16 #09dc", "randwrite qd4 rate_iops=50 volumes=1 numjobs=2 #423a"}
 		} else if j.Signals["colour"] == "configuration" {
 			want = nil
 		}

@@ -84,7 +84,7 @@ func TestBoundsOfWorkloads(t *testing.T) {
 		"/":                        {"≥17.0s"},
 		"/?where=mode%3Drandwrite": {`href="./workloads?where=mode%3Drandwrite"`},
 		"/metrics": {
-			`quantile="0.99",bound="lower"} 17.04`, `fio2es_latency_mean_seconds{workload="randwrite 4K qd4 librbdfio 8 jobs 2 clients #fcb8"`, `direction="write",bound="lower"} 17.1`, "it is that or more",
+			`quantile="0.99",bound="lower"} 17.04`, `fio2es_latency_mean_seconds{workload="randwrite 4K qd4 librbdfio jobs=8 clients=2 #fcb8"`, `direction="write",bound="lower"} 17.1`, "it is that or more",
 		},
 	} {
 		w := p.get(t, path)
@@ -149,7 +149,7 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-	of := "mode=randwrite,qd=4,%srun=" + latest.Run.ID[:8] + ",workload=randwrite 4K qd4 librbdfio 8 jobs 2 clients #fcb8"
+	of := "mode=randwrite,qd=4,%srun=" + latest.Run.ID[:8] + ",workload=randwrite 4K qd4 librbdfio jobs=8 clients=2 #fcb8"
 	for name, want := range map[string]float64{
 		"fio2es_latency_seconds bs=4096,direction=write," + fmt.Sprintf(of, "quantile=0.99,"): latest.Write.Latency.P99 / 1e6,
 		"fio2es_iops bs=4096,direction=write," + fmt.Sprintf(of, ""):                          latest.Write.IOPS,

@@ -60,8 +60,8 @@ func Set(run *mapping.Run) {
 // said are the options that a name says, in this order. Of a flag it says no value.
 var said = strings.Fields("benchmark workload pool_profile ioengine direct sync fsync fdatasync rate rate_iops rwmixread jobs clients volumes numjobs filename directory rbdname")
 
-// details returns what a name says beside the most important settings. Workloads that differ in more have other
-// beginnings of their ids.
+// details returns what a name says beside the most important settings, each a word of its own, so that of several names
+// only the words that differ can be shown. Workloads that differ in more have other beginnings of their ids.
 func details(run *mapping.Run) (text string) {
 	texts := map[string]string{}
 	for _, s := range Settings(run) {
@@ -77,10 +77,8 @@ func details(run *mapping.Run) (text string) {
 		case value == "" || name == "jobs" && value == "1" || name == "numjobs" && value == "1":
 		case name == "direct" || name == "sync" && value == "1":
 			text += " " + name
-		case isNumber && slices.Contains([]string{"jobs", "clients", "volumes"}, name):
-			text += " " + value + " " + name
 		case isNumber || name == "rate" || name == "rwmixread":
-			text += " " + name + " " + value
+			text += " " + name + "=" + value
 		default:
 			text += " " + value
 		}
