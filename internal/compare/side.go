@@ -21,7 +21,7 @@ type Run struct {
 // Add adds a window of level Cluster and the histogram of its requests, or nil without requests. Windows come in
 // order of time.
 func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
-	if requests == nil && w.Latency.Mean > 0 { // of averages
+	if w.Averaged { // it has rates and no requests; the totals have what such windows add up to
 		return
 	}
 	if r.series == nil {

@@ -71,8 +71,20 @@ func TestRun(t *testing.T) {
 	if r := runOf("nothing"); !r.IsEmpty() {
 		t.Errorf("%+v", r)
 	}
-	if r := runOf("averages", read(mapping.Latency{Mean: 5}, 0)); !r.IsEmpty() {
-		t.Errorf("%+v", r)
+	averaged := func(mean, iops float64) window.Window {
+		return window.Window{Direction: "read", Latency: mapping.Latency{Mean: mean}, IOPS: iops, Averaged: true}
+	}
+	averages := runOf("averages", averaged(5, 100), averaged(0, 90), averaged(6, 0)) // no request ended, or no rate is known
+	if !averages.IsEmpty() {
+		t.Errorf("%+v", averages)
+	}
+	doc := &mapping.Run{Read: &mapping.Totals{IOPS: 95, Latency: mapping.Latency{Mean: 5.5}}}
+	if err := averages.AddTotals(doc, nil); err != nil {
+		t.Fatal(err)
+	}
+	of := []*series{averages.series["read"]}
+	if got := changesOf(of, of, Options{[]facts.Metric{facts.IOPS, facts.Mean}, 0.95, Within}); got[0].BaseText() != "95" || got[1].BaseText() != "5.50µs*" {
+		t.Errorf("%s, %s", got[0].BaseText(), got[1].BaseText())
 	}
 	r := runOf("quiet seconds", served, quiet, served, quiet)
 	if got := changesOf([]*series{r.series["read"]}, []*series{r.series["read"]}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within})[0]; got.Base != 50 {
