@@ -92,6 +92,10 @@ func figureOf(m facts.Metric, side []*series, p *pool, windowed float64) figure 
 		f.ByFio = noBins || lacking > 0 && !side[0].whole.Latency.Exact
 	case m == facts.Mean && lacking > 0:
 		f.Number = facts.Known(math.NaN())
+	case noBins && isAlone && side[0].whole.Bounds != nil && slices.Contains(facts.LatencyNames, m.Name):
+		if f.Number = us(m.OfTotals(side[0].whole)); f.IsBound() {
+			f.lack = "no report has the bins of its jobs"
+		}
 	case noBins:
 		slices.Sort(ofRuns) // NaN is first
 		if f.Number = facts.Known(ofRuns[0]); f.IsKnown() {

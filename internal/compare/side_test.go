@@ -170,6 +170,16 @@ func TestTotals(t *testing.T) {
 	fio := func(mean, p50 float64) *Run {
 		return of(&mapping.FioLatency{Mean: mean, Max: 9000, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: p50}}})
 	}
+	bounds := func(low, high float64) *Run { // of several jobs without bins
+		b := &mapping.Bounds{Confidence: 1}
+		b.Set(slices.IndexFunc(mapping.Percentiles[:], func(p mapping.Percentile) bool { return p.Rank == 50 }), mapping.Between{Low: low, High: high})
+		r, doc := &Run{Name: "x"}, &mapping.Run{Read: &mapping.Totals{Requests: 100, DurationMS: 1000, Fio: &mapping.FioLatency{Mean: 100, Max: 9000}, Bounds: b}}
+		r.End(doc)
+		if err := r.AddTotals(doc, nil); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
 	metrics := []facts.Metric{facts.IOPS, facts.Mean, metric("p50"), metric("p99")}
 	for _, c := range []struct {
 		name        string
@@ -178,6 +188,8 @@ func TestTotals(t *testing.T) {
 	}{
 		{"fio's own", []*Run{fio(100, 80)}, []*Run{fio(150, 60)},
 			"iops 100 100 0.0 % - no interval; mean 100µs* 150µs* +50.0 % - no interval; p50 80.0µs* 60.0µs* -25.0 % - no interval; p99 - - - - unknown"},
+		{"jobs without bins", []*Run{bounds(50, 60)}, []*Run{bounds(90, 200)},
+			"iops 100 100 0.0 % - no interval; mean 100µs* 100µs* 0.0 % - no interval; p50 ~54.8µs ≥90.0µs ≥+50.0 % - no interval; p99 - - - - unknown"},
 		{"bins", []*Run{of(nil, 100)}, []*Run{of(nil, 200)},
 			"iops 100 100 0.0 % - no interval; mean 99.8µs 200µs +100 % - no interval; p50 99.8µs 200µs +100 % - no interval; p99 100µs 201µs +100 % - no interval"},
 		{"repetitions", []*Run{fio(100, 80), fio(200, 70), fio(300, 20)}, []*Run{of(nil, 70)},
