@@ -333,11 +333,7 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 			if out.Impossible != "" {
 				said.note("%s: %s", f.File.Name(), out.Impossible)
 			}
-			switch {
-			case out.Others > 0 && out.Client:
-				said.skip("%s: the text of fio --client has a report of each host, without its name: only the last one is used; "+
-					"run fio with --output-format=json+", f.File.Name())
-			case out.Others > 0:
+			if out.Others > 0 {
 				said.skip("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
 					"write each run's report to its own file", f.File.Name(), out.Others+1)
 			}

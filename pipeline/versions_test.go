@@ -111,7 +111,7 @@ Run status group 0 (all jobs):
 		"(T) 4096B-4096B, ioengine=null, iodepth=1\n"
 	for _, c := range []struct{ text, said string }{
 		{begins + of(520), ""},
-		{begins + begins + of(520) + of(840), "the text of fio --client has a report of each host"},
+		{begins + begins + of(520) + of(840), "it has results of 2 of 2 clients, and not the sum"},
 	} {
 		dir := copyCorpus(t, "clients-group")
 		removeFiles(t, dir, "out.json")

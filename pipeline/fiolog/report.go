@@ -15,7 +15,7 @@ type Report struct {
 	Version       string // "fio-3.33"
 	Timestamp     int64  // ms since 1970, when the report was written: the END of the run or of a period
 	IsLocal       bool   // Timestamp is the local time of the host as if it were UTC, in whole seconds
-	Client        bool   // text of fio --client, which does not say on which host a job ran; in JSON each job has its host
+	Client        bool   // text of fio --client: jobs of all clients, which does not say on which host each ran; in JSON each job has its host
 	Doubt         string // why the report may not be right; empty if it is
 	GlobalOptions map[string]string
 	Jobs          []Job

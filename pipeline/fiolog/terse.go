@@ -20,8 +20,7 @@ const (
 func (t *texts) takeTerse() {
 	t.endJob()
 	f := strings.Split(t.text, ";")
-	// fio prints a job that does not exist behind those of a group, and the sum behind those of its clients.
-	if len(f) > 3 && (f[3] == "-1" || f[2] == allClients) {
+	if len(f) > 3 && f[3] == "-1" { // fio prints a job that does not exist behind those of a group
 		return
 	}
 	size, directions := terseDirection, 2 // read and write
@@ -39,6 +38,22 @@ func (t *texts) takeTerse() {
 	cpu := terseBefore + found*size
 	if found == 0 || len(f) < cpu+terseAfter || !strings.HasSuffix(f[cpu], "%") {
 		t.fail(0, fmt.Sprintf("%d fields", len(f)), fmt.Sprintf("the %d of terse version %s, and those of disks", terseBefore+directions*size+terseAfter, f[0]))
+		return
+	}
+	if f[2] == allClients {
+		t.joinClients(Terse, func(jobs []Job) bool {
+			kib := uint64(0) // of all jobs, each of which is cut
+			for _, j := range jobs {
+				for _, s := range j.All() {
+					kib += s.IOBytes >> 10
+				}
+			}
+			sum := uint64(0)
+			for i := range min(found, directions) {
+				sum += uint64(t.whole(f[terseBefore+i*size]))
+			}
+			return kib <= sum && sum <= kib+uint64(len(jobs)*directions)
+		})
 		return
 	}
 	j := &Job{Name: f[2], GroupID: int(t.whole(f[3])), Error: int(t.whole(f[4]))}

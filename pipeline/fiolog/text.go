@@ -2,6 +2,7 @@ package fiolog
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -64,7 +65,8 @@ type texts struct {
 	seen    map[jobOf]bool       // its jobs
 	known   map[string]bool      // the numbers of jobs in a more exact format, see [Report.Numbers]
 	version string
-	client  bool // fio --client printed it
+	clients int            // of the fio --client whose results follow, or 0
+	first   [Terse + 1]int // in done: the first report of the execution, of which each client has its own
 
 	// Normal output.
 	headers  map[group]*header        // of the execution
@@ -145,7 +147,10 @@ func (t *texts) take() {
 	case versionLine.MatchString(t.text):
 		t.version = t.text
 	case strings.HasPrefix(t.text, "hostname=") && strings.Contains(t.text, ", be="): // of each client
-		t.client = true
+		if t.hasJobs {
+			t.endClients()
+		}
+		t.clients++
 	case t.text == "..." && t.headers != nil:
 		t.headers[t.last[0]].several, t.headers[t.last[1]].several = true, true
 	case strings.HasPrefix(t.text, "Run status group "):
@@ -191,7 +196,7 @@ func (t *texts) take() {
 // takeHeader takes the line of a section. After a version or results it is of another fio.
 func (t *texts) takeHeader(m []string) {
 	t.endReport()
-	if t.version != "" || t.hasJobs {
+	if t.version != "" || t.hasJobs && t.clients == 0 {
 		t.headers, t.version, t.hasJobs, t.isNext = nil, "", false, true
 	}
 	h := header{sections: 1, options: map[string]string{"rw": m[3], "ioengine": m[5], "iodepth": m[6]}}
@@ -242,6 +247,8 @@ func (t *texts) takeHeader(m []string) {
 func (t *texts) beginJob(m []string) {
 	t.endJob()
 	if m[1] == allClients {
+		n := t.whole(m[3]) // lines of jobs
+		t.joinClients(Normal, func(jobs []Job) bool { return int64(len(jobs)) == n })
 		return
 	}
 	id := jobOf{m[1], int(t.whole(m[5]))}
@@ -260,7 +267,7 @@ func (t *texts) beginJob(m []string) {
 }
 
 func (t *texts) begin(format Format, version string) {
-	t.report, t.seen = &Report{Format: format, Version: version, Client: t.client, Line: t.line, Unit: unitOf(version)}, map[jobOf]bool{}
+	t.report, t.seen = &Report{Format: format, Version: version, Client: t.clients > 0, Line: t.line, Unit: unitOf(version)}, map[jobOf]bool{}
 }
 
 // takeRates takes the first line of a direction of a job.
@@ -298,8 +305,12 @@ func (t *texts) endJob() {
 	if h == nil {
 		h = &header{}
 	}
-	j.Options, j.IsSum = maps.Clone(h.options), h.sections > 1 && j.Members > 1
-	if h.sections == 1 && (!h.several || j.Members > 1) {
+	sections := h.sections
+	if t.clients > 1 && sections%t.clients == 0 {
+		sections /= t.clients
+	}
+	j.Options, j.IsSum = maps.Clone(h.options), sections > 1 && j.Members > 1
+	if sections == 1 && (!h.several || j.Members > 1) {
 		j.Options["numjobs"] = strconv.Itoa(j.Members)
 	}
 	if j.Mixed != nil {
@@ -359,17 +370,84 @@ func (t *texts) endReport() {
 	}
 	// A job that waits has no process yet.
 	isOf := func(j Job) bool { return processes[jobOf{j.Name, j.Process}] || j.Process == 0 && names[j.Name] > 0 }
-	if n := len(*all); n > 0 && !t.isNext && !slices.ContainsFunc((*all)[n-1].Jobs, func(j Job) bool { return !isOf(j) }) {
+	if n := len(*all); t.clients <= 1 && n > t.first[r.Format] && !t.isNext && !slices.ContainsFunc((*all)[n-1].Jobs, func(j Job) bool { return !isOf(j) }) {
 		t.left += (*all)[n-1].Memory
 		*all = (*all)[:n-1]
 	}
 	t.isNext = false
-	for i := range r.Jobs { // without group_reporting, each of the numjobs jobs is in the report
-		if j := &r.Jobs[i]; j.Options["numjobs"] == "" && j.Options != nil && j.Members == 1 && names[j.Name] > 1 {
-			j.Options["numjobs"] = strconv.Itoa(names[j.Name])
+	if *all = append(*all, r); t.clients <= 1 {
+		r.countMembers(1)
+	} else if own := (*all)[t.first[r.Format]:]; len(own) > t.clients { // periodic, because a client has one otherwise
+		*all = append((*all)[:t.first[r.Format]], t.latest(own)...)
+	}
+}
+
+// countMembers sets numjobs of jobs without group_reporting: each of them is in the report of each client.
+func (r *Report) countMembers(clients int) {
+	names := map[string]int{}
+	for _, j := range r.Jobs {
+		names[j.Name]++
+	}
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.Options["numjobs"] == "" && j.Options != nil && j.Members == 1 && names[j.Name] > clients && names[j.Name]%clients == 0 {
+			j.Options["numjobs"] = strconv.Itoa(names[j.Name] / clients)
 		}
 	}
-	*all = append(*all, r)
+}
+
+// latest returns reports without those whose jobs are all in later ones.
+func (t *texts) latest(reports []*Report) []*Report {
+	last := map[jobOf]int{}
+	for i, r := range reports {
+		for _, j := range r.Jobs {
+			last[jobOf{j.Name, j.Process}] = i
+		}
+	}
+	kept := reports[:0:0]
+	for i, r := range reports {
+		if slices.ContainsFunc(r.Jobs, func(j Job) bool { return last[jobOf{j.Name, j.Process}] == i }) {
+			kept = append(kept, r)
+		} else {
+			t.left += r.Memory
+		}
+	}
+	return kept
+}
+
+// joinClients makes one report of those of the clients of a fio --client. isAll compares their jobs with the sum that fio prints
+// behind them; it is nil without one.
+func (t *texts) joinClients(format Format, isAll func([]Job) bool) {
+	t.endReport()
+	if reports := t.done[format][t.first[format]:]; len(reports) > 0 {
+		all := reports[0]
+		for _, r := range reports[1:] {
+			all.Jobs, all.Memory, all.Bytes = append(all.Jobs, r.Jobs...), all.Memory+r.Memory, all.Bytes+r.Bytes
+			all.Timestamp, all.Doubt = max(all.Timestamp, r.Timestamp), cmp.Or(all.Doubt, r.Doubt)
+		}
+		slices.SortStableFunc(all.Jobs, func(a, b Job) int { return cmp.Compare(a.GroupID, b.GroupID) })
+		all.countMembers(max(t.clients, 1))
+		switch all.Client = true; {
+		case isAll == nil:
+			all.Doubt = cmp.Or(all.Doubt, fmt.Sprintf("it has results of %d of %d clients, and not the sum that fio prints behind all: was fio "+
+				"stopped, or the file cut?", len(reports), t.clients))
+		case !isAll(all.Jobs):
+			all.Doubt = cmp.Or(all.Doubt, "the sum of all clients is not that of their jobs: some jobs are missing; run fio with --output-format=json+")
+		case format == Terse:
+			all.Doubt = "" // the sum shows that no line is of a job before
+		}
+		t.done[format] = append(t.done[format][:t.first[format]], all)
+	}
+	t.first[format] = len(t.done[format])
+	t.clients = 0
+}
+
+// endClients ends the reports of a fio --client, which are of one execution.
+func (t *texts) endClients() {
+	if t.endReport(); t.clients > 1 {
+		t.joinClients(Normal, nil)
+	}
+	t.first[Normal] = len(t.done[Normal])
+	t.headers, t.hasJobs, t.isNext, t.clients = nil, false, true, 0
 }
 
 // know keeps the numbers of the jobs of a report, so that the same in a less exact format is skipped: that has no jobs that wait.
@@ -398,7 +476,8 @@ func (t *texts) isKnown(r *Report) bool {
 
 // end returns the reports that are not there in a more exact format.
 func (t *texts) end() (reports []*Report, err error) {
-	t.endReport()
+	headers := t.headers
+	t.endClients()
 	for _, format := range []Format{Normal, Terse} {
 		for _, r := range t.done[format] {
 			hasNumbers := slices.ContainsFunc(r.Jobs, func(j Job) bool { return j.Runtime > 0 })
@@ -413,7 +492,7 @@ func (t *texts) end() (reports []*Report, err error) {
 	switch {
 	case t.left < 0:
 		return nil, fmt.Errorf("%s: %w", t.name, errTooManyJobs)
-	case t.wrong == nil && len(t.known) == 0 && t.headers != nil:
+	case t.wrong == nil && len(t.known) == 0 && headers != nil:
 		return nil, &SyntaxError{File: t.name, Line: t.line, Column: 1, Got: "the end of the file", Partial: true,
 			Want: fmt.Sprintf("the results of job %.40q, which fio writes when all jobs have ended", t.last[0].name)}
 	}

@@ -230,7 +230,28 @@ func TestTextReports(t *testing.T) {
 		return strings.Replace(fmt.Sprintf(results, process, n), "a:", job+":", 1)
 	}
 	beside := func(text string) string { return strings.Replace(text, "Run status group 0 (all jobs):\n", "", 1) } // another job follows
+	// Two clients print their headers, their results, and their sum.
+	const client = "hostname=vm, be=0, 64-bit, os=Linux, arch=x86-64, fio=fio-3.33, flags=1\n"
+	sum := func(lines int) string {
+		return fmt.Sprintf("All clients: (groupid=0, jobs=%d): err= 0: pid=0: Sat Nov 21 03:15:56 2026\n  read : io=40KB, bw=40KB/s, iops=10, runt=  1000msec\n", lines)
+	}
+	twoClients := client + client + "<vm> " + strings.Split(header, "fio-2.8")[0] + "<vm> " + strings.Split(header, "fio-2.8")[0]
+	first, second := fmt.Sprintf(results, 7, 10), fmt.Sprintf(results, 8, 20)
+	groupOfClient := line("a", 0, 8, 1000, 9, "") + line("b", 1, 9, 1000, 9, "")
 	for _, c := range []struct{ name, text, want, faults string }{
+		{"clients", twoClients + first + second + sum(2), "normal a/7=10 a/8=20", ""},
+		{"clients whose results are mixed", twoClients + beside(first) + second + "Run status group 0 (all jobs):\n" + sum(2), "normal a/7=10 a/8=20", ""},
+		{"clients with one process id, as in containers", twoClients + first + fmt.Sprintf(results, 7, 20) + sum(2), "normal a/7=10 a/7=20", ""},
+		{"clients, periodic", twoClients + fmt.Sprintf(results, 7, 5) + first + fmt.Sprintf(results, 8, 5) + second + sum(2), "normal a/7=10 a/8=20", ""},
+		{"clients with two groups each", twoClients + beside(first) + strings.Replace(of("b", 9, 11), "groupid=0", "groupid=1", 1) + beside(second) +
+			strings.Replace(of("b", 10, 12), "groupid=0", "groupid=1", 1) + sum(4), "normal a/7=10 a/8=20 b/9=11 b/10=12", ""},
+		{"clients, twice", twoClients + first + second + sum(2) + twoClients + first + second + sum(2), "normal a/7=10 a/8=20, normal a/7=10 a/8=20", ""},
+		{"clients, and then a fio alone", twoClients + first + second + sum(2) + many, "normal a/7=10 a/8=20, normal a/7=10", ""},
+		{"clients, without the lines before", first + second + sum(2), "normal a/7=10 a/8=20", ""},
+		{"clients, cut", twoClients + first + second, "normal a/7=10 a/8=20 doubt", ""},
+		{"clients, one of which died", twoClients + first + sum(2), "normal a/7=10 doubt", ""},
+		{"clients in terse", groupOfClient + groupOfClient + line("All clients", 1, 34, 1000, 9, ""), "terse a/1=8 a/2=8 b/1=9 b/2=9", ""},
+		{"clients in terse, one of which died", groupOfClient + groupOfClient + line("All clients", 1, 51, 1000, 9, ""), "terse a/1=8 a/2=8 b/1=9 b/2=9 doubt", ""},
 		{"one", many, "normal a/7=10", ""},
 		{"periodic reports", many + fmt.Sprintf(results, 7, 20), "normal a/7=20", ""},
 		{"periodic, without the last lines", strings.Replace(many, "Run status", "", 1) + fmt.Sprintf(results, 7, 20), "normal a/7=20", ""},

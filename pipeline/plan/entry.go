@@ -46,8 +46,9 @@ func NewEntries(o *Output) (entries []*Entry) {
 		j, options, size := &o.Fio.Jobs[i], o.Options(i), 1
 		// Without group_reporting each of the numjobs jobs has an entry, of the same name.
 		if same[j.Host+"\x00"+j.Name] == 1 {
-			size = max(int(number(options.OptionOfOne("numjobs"))), j.Members, 1)
+			size = max(int(number(options.OptionOfOne("numjobs"))), 1)
 		}
+		size = max(size, j.Members)
 		if n := options.timesOf(j).jobs; n > size {
 			size, options.isGroup = n, true
 		}
