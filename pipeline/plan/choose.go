@@ -74,7 +74,11 @@ var errNoRows = errors.New("the histogram log has no rows")
 func (p *planner) whyNotHist(j *Job) error {
 	switch {
 	case !j.Log.Kind.IsHistogram():
-		return fmt.Errorf("%s: no histogram log of job %d", p.Title, j.Number)
+		of := ""
+		if j.Host != "" {
+			of = " of " + j.Host
+		}
+		return fmt.Errorf("%s: no histogram log of job %s%s", p.Title, j.Name(), of)
 	case j.damage != nil:
 		return j.damage
 	case !j.HasRows:

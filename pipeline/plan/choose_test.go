@@ -405,3 +405,13 @@ func TestLostParts(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingLogNamesItsHost: each of several hosts has a job 3.
+func TestMissingLogNamesItsHost(t *testing.T) {
+	for host, want := range map[string]string{"": "run: no histogram log of job 3", "node2": "run: no histogram log of job 3 of node2"} {
+		j := NewJob(&Log{Log: cbt.Log{Host: host, Job: 3, Kind: fiolog.Clat}})
+		if err := (&planner{&Plan{Title: "run"}, &Evidence{}, &Remarks{}}).whyNotHist(j); err == nil || err.Error() != want {
+			t.Errorf("host %q: %v, want %s", host, err, want)
+		}
+	}
+}
