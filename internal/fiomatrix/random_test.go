@@ -112,7 +112,9 @@ type execution struct {
 	done    chan struct{}
 }
 
-func (x *execution) failed() bool { return x.outcome == silent || x.outcome == noCase }
+func (x *execution) failed() bool {
+	return x.outcome == silent || x.outcome == contradicts || x.outcome == noCase
+}
 
 // run makes the execution, or takes the kept one, and judges the answer.
 func (x *execution) run(ctx context.Context, fio, program, kept string) {
@@ -189,9 +191,7 @@ func outcomeOf(wrong []failure, a answer) string {
 		}
 		switch {
 		case strings.HasPrefix(f.check, reports):
-			if outcome == right {
-				outcome = contradicts
-			}
+			return contradicts
 		case !about:
 			return silent
 		case loud:

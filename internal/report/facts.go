@@ -78,7 +78,7 @@ func (r *run) Facts() []fact {
 	list := []fact{
 		{"Note", d.Run.Note}, {"Archive", d.Run.Archive}, {"Path", when(d.Run.Path != d.Run.Name && d.Run.Path != ".", "%s", d.Run.Path)}, {"Run", d.Run.ID},
 		{"Start", began}, {"End", ended}, {"Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start))},
-		{"Clock", clock + when(clock != "" && d.Clock.ErrorMS > 0, ", ± %d ms", d.Clock.ErrorMS)}, {"Placed", d.Placed},
+		{"Clock", clock + when(clock != "" && d.Clock.ErrorMS > 0, ",%s", plusMinus(d.Clock.ErrorMS))}, {"Placed", d.Placed},
 		{"Hosts", when(len(names) > 0, "%d: %s", len(names), query.List(names))},
 		{"Skew", when(last > 0, "the last host started %s after the first", elapsed(last))}, {"Jobs", unit.OrNothing(d.Fio.Jobs)},
 		{"fio", d.Fio.Text()}, {"CPU of a job", when(d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0, "%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU)},

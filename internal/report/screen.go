@@ -235,9 +235,17 @@ func (r *run) times() []string {
 		return append([]string{"date not known"}, parts...)
 	}
 	if ms := r.Doc.Clock.ErrorMS; ms > 0 {
-		parts[0] += fmt.Sprintf(" ± %d ms", ms)
+		parts[0] += plusMinus(ms)
 	}
 	return parts
+}
+
+// plusMinus is how well a start is known: "± 250 ms", or "± 14h" of a local time whose zone is unknown.
+func plusMinus(ms int64) string {
+	if ms < 10_000 {
+		return fmt.Sprintf(" ± %d ms", ms)
+	}
+	return " ± " + unit.Short((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
 func (r *run) settings() (list []fact) {

@@ -215,6 +215,7 @@ type Output struct {
 	HasBins bool     // json+
 	HasZone bool     // the zone of its timestamp is known
 	Live    bool     // fio still writes it
+	doubted bool     // that nothing says when its groups of jobs ran was said
 	groups  int      // the most groups of bins in any report
 	Entries []*Entry // entries of its jobs; none if it is not of the run
 

@@ -299,13 +299,17 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 			p.Starts[e] = moment{Earlier(at, end.Add(-e.ranFor())), clockMtime, unsure}
 		}
 	}
-	// Coarse times that are all the same do not show what ran side by side: a copy has them, too. And fio writes its report
-	// when the last job has ended.
-	if step > 0 && last.Sub(first) <= step && len(groups) > 1 || end.Sub(last) > errorOfLast+step {
+	// Times that are all the same do not show what ran side by side: files that were copied together have them, too. Of fine times
+	// the run time of fio shows it, which its text does not have. And fio writes its report when the last job has ended.
+	const near = 300 * time.Millisecond
+	same := step
+	if ran == 0 {
+		same = max(step, near)
+	}
+	if same > 0 && last.Sub(first) <= same && len(groups) > 1 || end.Sub(last) > errorOfLast+step {
 		return placement{}
 	}
 	// Groups that ran for different times do not end together, but copies of their files may be made together.
-	const near = 300 * time.Millisecond
 	for a, start := range p.Starts {
 		for b, other := range p.Starts {
 			apart := start.Start.Add(a.ranFor()).Sub(other.Start.Add(b.ranFor())).Abs()

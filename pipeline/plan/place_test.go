@@ -235,6 +235,17 @@ func TestCopiedAtOnce(t *testing.T) {
 	}
 }
 
+// TestTextCopiedAtOnce: fio's text does not say how long fio ran. So times of logs that are all the same do not show that its groups ran
+// side by side.
+func TestTextCopiedAtOnce(t *testing.T) {
+	for apart, isSaid := range map[int64]bool{0: true, 8: true, 2300: false} {
+		out, entries := outputOf(0, section{group: 0, ran: 2000, log: 20 + apart}, section{group: 1, ran: 2000, log: 20})
+		if out.Fio.IsLocal, out.HasZone = true, true; isSaid != (Place(out, entries).doubt != "") {
+			t.Errorf("logs written %d ms apart: doubt %q", apart, Place(out, entries).doubt)
+		}
+	}
+}
+
 // TestTimesOfOneLog: a log of all jobs (per_job_logs=0) was last written by the last of them, which contradicts nothing.
 func TestTimesOfOneLog(t *testing.T) {
 	out, entries := outputOf(9, section{group: 0, ran: 4000, log: 20}, section{group: 1, ran: 4000, log: 20})

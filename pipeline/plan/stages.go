@@ -200,7 +200,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		}
 		return j.Entry.HasOption(name)
 	}
-	isDelayed := false
+	isDelayed, isUnsure := false, false
 	for i, group := range groups {
 		var one batch
 		for _, jobs := range by(func(j *Job) *Entry { return j.Entry }, group) {
@@ -246,6 +246,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 			case isSet(group[0], "stonewall"):
 			default:
 				isNext = isBehind || !isKnown && !isSet(group[0], "new_group")
+				isUnsure = isUnsure || isNext && !isKnown
 			}
 			if !isNext {
 				last.add(one)
@@ -254,6 +255,10 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		if isNext {
 			turns = append(turns, one)
 		}
+	}
+	if out := jobs[0].Entry.Out; isUnsure && !out.doubted && len(p.Run.Sections) == 0 {
+		p.problems.note("%s: nothing shows whether its groups of jobs ran one after another (stonewall) or side by side (new_group): they are "+
+			"read as one after another; the job file beside it shows it", p.Title)
 	}
 	for i := 1; i < len(turns); i++ {
 		turns[i].follow(&turns[i-1])

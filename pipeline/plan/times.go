@@ -89,6 +89,7 @@ func (p *planner) place() error {
 				say = p.problems.note // a report alone lacks nothing
 			}
 			say("%s", at.doubt)
+			out.doubted = true
 		}
 	}
 	p.placeByRows()
