@@ -49,9 +49,10 @@ chooses those that meet it (fio2es help fields).
 workload. A and B are paths with any number of runs, or conditions on the runs of the
 history. What has no partner is named.
 
---by bs,iodepth lays many runs over others in the same way, as a matrix: the change of
-IOPS and p99 (--metrics) and its verdict for each combination of settings, also if the
-sides differ in other settings. A note names these.
+--by mode,bs,total_iodepth lays many runs over others in the same way, with a row for each
+combination of settings: IOPS @ p99 (--metrics) of both, their changes and verdicts, also
+if the sides differ in other settings, which a note names. Where depths or numbers of jobs
+differ, a last row has the highest throughput of each side, and at which of them.
 
 The interval comes from how the runs vary over time (block bootstrap, docs/numbers.md).
 With one run per side it ignores run-to-run variation: use three or more. A side needs 8
@@ -75,7 +76,7 @@ same ("no change > X %"), unclear, no interval and unknown.`,
   fio2es compare base1,base2,base3 new1,new2,new3 --format json
   fio2es compare --by settings label.release=quincy label.release=reef
   fio2es compare --by settings --baseline last:10 'start >= yesterday'
-  fio2es compare --by bs,iodepth label.release=quincy label.release=reef`,
+  fio2es compare --by mode,bs,total_iodepth archive=nightly-1 archive=nightly-2`,
 		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(args); err != nil {
@@ -89,12 +90,13 @@ same ("no change > X %"), unclear, no interval and unknown.`,
 	addWhereFlag(fl)
 	addQueryFlags(fl, &c.query)
 	addHostFlags(fl, &c.query)
-	fl.StringSliceVar(&c.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
+	fl.Lookup("direction").Usage = "only these `directions`: read, write or trim; all compares the requests of all together"
+	fl.StringSliceVar(&c.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, bandwidth, mean, percentiles")
 	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
 	c.options.Within = compare.Within
 	fl.Var((*expr.PercentFlag)(&c.options.Within), "within", "report no change if the interval lies within this many `percent` around 0")
 	fl.StringVar(&c.past, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
-	fl.StringVar(&c.by, "by", byRun, "`what` is compared: run (A with each B), section (each section with that of the same name), settings (the runs of each workload), or settings, such as bs,iodepth (a matrix)")
+	fl.StringVar(&c.by, "by", byRun, "`what` is compared: run (A with each B), section (each section with that of the same name), settings (the runs of each workload), or settings, such as bs,iodepth (a row for each combination)")
 	fl.StringArrayVar(&c.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.BoolVar(&c.gate.OnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
 	addChoice(fl, &c.checks.format, "format", checkUsage+" of --fail-if", checkFormats)
@@ -116,7 +118,7 @@ type comparison struct {
 	options  compare.Options
 	baseline *query.Baseline // nil: the first argument is the base
 	by       string
-	cells    []matrix.Setting // of a matrix; nil: --by is run or settings
+	cells    []matrix.Setting // of combinations; nil: --by is run or settings
 	gate     compare.Gate     // of --fail-if
 	checks   checks
 	judged   int // number of changes with an interval
@@ -147,6 +149,9 @@ func (c *comparison) compare(ctx context.Context, args []string) error {
 
 // check checks the flags and sets the options. The metrics of conditions are compared, too.
 func (c *comparison) check(args []string) (err error) {
+	if c.together = slices.Equal(c.query.Directions, []string{mapping.AllDirections}); c.together {
+		c.query.Directions = nil
+	}
 	if err := c.query.Check(); err != nil {
 		return err
 	}
@@ -188,7 +193,7 @@ func (c *comparison) check(args []string) (err error) {
 	case c.flags.Changed("section") && (c.cells != nil || c.by == bySettings):
 		return usagef("--section compares what you name: leave out the settings of --by")
 	case c.cells != nil && c.baseline != nil:
-		return usagef("--baseline: a matrix lies over another: name both, such as fio2es compare --by bs,iodepth label.release=quincy label.release=reef")
+		return usagef("--baseline: --by %s lays runs over others: name both, such as fio2es compare --by %s label.release=quincy label.release=reef", c.by, c.by)
 	case c.baseline == nil && len(args) < 2:
 		return usagef("want a baseline and what to compare with it: see fio2es compare --help")
 	}
@@ -363,7 +368,7 @@ func (c *comparison) compareCells(ctx context.Context, args []string) error {
 			fmt.Fprintln(c.out)
 		}
 		if isTable {
-			err = matrix.WriteChanges(c.out, c.format, other.name+" against "+base.name, pairs)
+			err = matrix.WriteChanges(c.out, c.format, other.name+" against "+base.name, c.options.Metrics, pairs)
 		} else {
 			err = c.to.End()
 		}

@@ -23,7 +23,8 @@ import (
 // sides reads the runs that a comparison compares.
 type sides struct {
 	*runReader
-	query query.Query // selects the windows that are compared
+	query    query.Query // selects the windows that are compared
+	together bool        // requests of all directions are compared as one
 }
 
 // side reads the runs that arg names, joined by commas. A path has one run, or the stages of one execution.
@@ -134,7 +135,7 @@ func (c *sides) readRun(ctx context.Context, name string, run *query.Run) (*comp
 
 // windowsOf reads the windows of a run. Several goroutines may call it, each for another run.
 func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	one := &compare.Run{Name: name}
+	one := &compare.Run{Name: name, Together: c.together}
 	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
 		requests, err := w.Histogram()
 		if err == nil {

@@ -10,21 +10,24 @@ import (
 
 // requests are those of some blocks of a side.
 type requests struct {
-	latency       *hist.Histogram
-	completed, ms float64
+	latency              *hist.Histogram
+	completed, bytes, ms float64 // bytes are NaN if they are not known
 }
 
 type statistic func(requests) []float64
 
-// metricsOf returns the statistic of metrics, in requests per second or nanoseconds.
+// metricsOf returns the statistic of metrics, in requests or bytes per second, or nanoseconds.
 func metricsOf(metrics []facts.Metric) statistic {
 	return func(r requests) (values []float64) {
 		for _, m := range metrics {
-			v := r.completed * 1000 / r.ms
-			if m != facts.IOPS {
-				v = m.Of(r.latency).Value
+			switch m {
+			case facts.IOPS:
+				values = append(values, r.completed*1000/r.ms)
+			case facts.Bandwidth:
+				values = append(values, r.bytes*1000/r.ms)
+			default:
+				values = append(values, m.Of(r.latency).Value)
 			}
-			values = append(values, v)
 		}
 		return values
 	}
@@ -68,6 +71,7 @@ type pool struct {
 	bins      []int
 	counts    [][]float64 // by block, then by used bin
 	completed []float64
+	bytes     []float64
 	ms        []float64
 
 	whole requests // of the side itself
@@ -86,6 +90,10 @@ func newPool(side []*series) *pool {
 	for _, s := range side {
 		from := len(all)
 		all = append(all, s.blocks()...)
+		for _, b := range all[from:] {
+			p.bytes = append(p.bytes, float64(b.completed)*s.size())
+			p.whole.bytes += float64(b.completed) * s.size()
+		}
 		p.runs = append(p.runs, span{from, len(all)})
 	}
 	for i := range all {
@@ -138,6 +146,7 @@ func (p *pool) sum() requests {
 			continue
 		}
 		r.completed += times * p.completed[i]
+		r.bytes += times * p.bytes[i]
 		r.ms += times * p.ms[i]
 		sums := p.sums[:len(p.counts[i])] // avoids a bounds check for each bin
 		for j, n := range p.counts[i] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -229,7 +230,7 @@ func (c *Change) judgeByShare(a, b *pool, at []float64, n int, tail float64) {
 }
 
 func isOpen(m facts.Metric, h *hist.Histogram) bool {
-	return m != facts.IOPS && !h.IsEmpty() && m.Of(h).Open
+	return m.IsOfHistogram() && !h.IsEmpty() && m.Of(h).Open
 }
 
 // limits reports whether a percentile of h cannot have an interval. isFew: there are too few requests. Not even
@@ -260,7 +261,7 @@ func (c *Change) judge(logs []float64, tail, within float64) {
 		c.Verdict = Same
 	case c.Low <= 0 && c.High >= 0:
 		c.Verdict = Unclear
-	case (c.Metric != facts.IOPS) == (c.Low > 0):
+	case c.LessIsBad() == (c.High < 0):
 		c.Verdict = Worse
 	default:
 		c.Verdict = Better
@@ -314,13 +315,16 @@ var Defaults = []string{"iops", "mean", "p50", "p95", "p99", "p99.9"}
 
 const wantMetric = "iops, mean, or a percentile between p0 and p100, such as p99.9"
 
-// ParseMetrics parses names of metrics: "iops", "mean", or a percentile such as "p99.9" or "p99_9". It drops
+// ParseMetrics parses names of metrics: "iops", "bandwidth", "mean", or a percentile such as "p99.9" or "p99_9". It drops
 // repetitions.
 func ParseMetrics(names ...string) (metrics []facts.Metric, err error) {
 	for _, name := range names {
 		m, ok := facts.ParseMetric(name)
+		if strings.EqualFold(strings.TrimSpace(name), facts.Bandwidth.Name) {
+			m, ok = facts.Bandwidth, true
+		}
 		if !ok || !isCompared(m) {
-			return nil, fmt.Errorf("%q: want %s", name, wantMetric)
+			return nil, fmt.Errorf("%q: want bandwidth, %s", name, wantMetric)
 		}
 		if !slices.Contains(metrics, m) {
 			metrics = append(metrics, m)
@@ -331,5 +335,5 @@ func ParseMetrics(names ...string) (metrics []facts.Metric, err error) {
 
 // isCompared reports whether a metric can be compared: extremes of two runs say little.
 func isCompared(m facts.Metric) bool {
-	return m.Quantile > 0 || m == facts.IOPS || m == facts.Mean
+	return m.Quantile > 0 || m.LessIsBad() || m == facts.Mean
 }

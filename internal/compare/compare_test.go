@@ -16,12 +16,12 @@ import (
 )
 
 func TestParseMetrics(t *testing.T) {
-	got, err := ParseMetrics("iops", " Mean ", "P99", "p99_9", "p99.90", "mean")
-	if want := []facts.Metric{facts.IOPS, facts.Mean, metric("p99"), metric("p99.9")}; err != nil || !slices.Equal(got, want) {
+	got, err := ParseMetrics("iops", " Mean ", "P99", "p99_9", "p99.90", "mean", "Bandwidth")
+	if want := []facts.Metric{facts.IOPS, facts.Mean, metric("p99"), metric("p99.9"), facts.Bandwidth}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, text := range []string{"", "p100", "99", "min", "max", "requests", "p99%"} {
-		if got, err := ParseMetrics("p50", text); err == nil || !strings.Contains(err.Error(), "want iops, mean, or a percentile") {
+		if got, err := ParseMetrics("p50", text); err == nil || !strings.Contains(err.Error(), "want bandwidth, iops, mean, or a percentile") {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}

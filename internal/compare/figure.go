@@ -33,7 +33,7 @@ func (f figure) span() (low, high float64) {
 // Percentiles of several runs that lack bins cannot be merged. Without any bins theirs is the middle of those of the runs.
 func figureOf(m facts.Metric, side []*series, p *pool, windowed float64) figure {
 	f := figure{Number: facts.Known(windowed), windowed: windowed}
-	var requests, lacking, unbinned, means, ms float64
+	var requests, bytes, lacking, unbinned, means, ms float64
 	fastest, slowest := math.Inf(1), 0.0
 	isExact, isAlone, noBins := true, len(side) == 1, false
 	var ofRuns []float64 // what fio computed, or the value of the bins
@@ -48,6 +48,7 @@ func figureOf(m facts.Metric, side []*series, p *pool, windowed float64) figure 
 		n := of.whole.completed
 		lacking += max(float64(t.Requests)-n, float64(t.Unbinned), 0)
 		requests, unbinned = requests+max(float64(t.Requests), n), unbinned+max(float64(t.Requests)-of.whole.latency.Total(), 0)
+		bytes += max(float64(t.Requests), n) * s.size()
 		ms += cmp.Or(float64(t.DurationMS), of.whole.ms)
 		mean := facts.Mean.OfTotals(t).Value * 1000
 		means += max(float64(t.Requests), n) * mean
@@ -86,7 +87,9 @@ func figureOf(m facts.Metric, side []*series, p *pool, windowed float64) figure 
 		if f.Number = facts.Known(requests * 1000 / ms); isAlone {
 			f.Number = facts.IOPS.OfTotals(side[0].whole)
 		}
-	case m == facts.IOPS:
+	case m == facts.Bandwidth && lacking > 0:
+		f.Number = facts.Known(bytes * 1000 / ms)
+	case m == facts.IOPS || m == facts.Bandwidth:
 	case m == facts.Mean && (isExact || noBins):
 		f.Number = facts.Known(means / requests)
 		f.ByFio = noBins || lacking > 0 && !side[0].whole.Latency.Exact

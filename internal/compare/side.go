@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 type Run struct {
 	Name     string       // as the user named it: a path, or an id
 	Document *mapping.Run // set by End; without histograms
+	Together bool         // requests of all directions are one series, [mapping.AllDirections]; set before Add
 
 	series map[string]*series // by direction
 }
@@ -27,10 +29,28 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 	if r.series == nil {
 		r.series = map[string]*series{}
 	}
-	if r.series[w.Direction] == nil {
-		r.series[w.Direction] = &series{}
+	direction := w.Direction
+	if r.Together {
+		direction = mapping.AllDirections
 	}
-	r.series[w.Direction].add(w, requests)
+	if r.series[direction] == nil {
+		r.series[direction] = &series{}
+	}
+	r.series[direction].add(w, requests)
+}
+
+// totalsOf returns the totals of each direction that is compared.
+func (r *Run) totalsOf(doc *mapping.Run) []mapping.DirectionTotals {
+	list := doc.ByDirection()
+	switch {
+	case !r.Together || len(list) == 0:
+		return list
+	case len(list) == 1:
+		return []mapping.DirectionTotals{{Direction: mapping.AllDirections, Totals: list[0].Totals}}
+	case doc.All == nil:
+		return nil
+	}
+	return []mapping.DirectionTotals{{Direction: mapping.AllDirections, Totals: doc.All}}
 }
 
 // AddTotals adds the totals of a whole run in some directions, or in all. Without windows they are what is compared: what fio's
@@ -40,7 +60,7 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 	if !hasWindows {
 		r.series = map[string]*series{}
 	}
-	for _, d := range doc.ByDirection() {
+	for _, d := range r.totalsOf(doc) {
 		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
 			continue
 		}
@@ -73,7 +93,7 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 func (r *Run) End(doc *mapping.Run) {
 	r.Document = doc.Light()
 	lasted := map[string]int64{}
-	for _, t := range doc.ByDirection() {
+	for _, t := range r.totalsOf(doc) {
 		if s := r.series[t.Direction]; s != nil && s.completed() == t.Requests {
 			lasted[t.Direction] = t.DurationMS
 		}
@@ -183,9 +203,23 @@ type series struct {
 	kept    *window.Columns[block] // by the number of the window
 	windows int
 	start   int64           // of the last window, in milliseconds since the run's start
+	end     int64           // the latest end of a window
 	cut     []block         // what is drawn, after all windows are added; what was kept is dropped then
 	totals  *mapping.Totals // of a run without windows; else nil
 	whole   *mapping.Totals // of a whole run, of which windows may lack requests; nil for a part of a run
+}
+
+// size returns the bytes of a request, the mean of the whole run, or NaN if it is not known.
+func (s *series) size() float64 {
+	switch t := s.whole; {
+	case t == nil:
+		return math.NaN()
+	case t.Bytes > 0 && t.Requests > 0:
+		return float64(t.Bytes) / float64(t.Requests)
+	case t.Bandwidth > 0 && t.IOPS > 0:
+		return t.Bandwidth / t.IOPS
+	}
+	return math.NaN()
 }
 
 // block is one window, or several consecutive ones.
@@ -199,12 +233,15 @@ type block struct {
 func (b *block) ms() int64 { return b.end - b.start }
 
 // add adds the next window and the histogram of its requests, or nil without requests. Windows come in order of
-// time.
+// time. Those of two directions that overlap count as one.
 func (s *series) add(w *window.Window, requests *hist.Histogram) {
 	if s.windows == 0 {
 		s.kept = window.NewColumns(maxKept, (*block).merge)
 	}
-	b := s.kept.At(int64(s.windows))
+	if s.windows == 0 || w.StartMS() >= s.end {
+		s.windows, s.start = s.windows+1, w.StartMS()
+	}
+	b := s.kept.At(int64(s.windows - 1))
 	if b.end == 0 {
 		b.start = w.StartMS() // the nominal start may be later, and is not what runs and reports divide by
 	}
@@ -213,8 +250,7 @@ func (s *series) add(w *window.Window, requests *hist.Histogram) {
 	if requests != nil {
 		b.latency.Merge(requests)
 	}
-	s.windows++
-	s.start = w.StartMS()
+	s.end = max(s.end, w.EndMS())
 }
 
 func (b *block) merge(next *block) {

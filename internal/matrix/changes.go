@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -46,60 +48,192 @@ func Match(by []Setting, base, other []*mapping.Run) (list []*Pair) {
 	return list
 }
 
-// WriteChanges writes tables for each direction and metric that was compared, with the change and its verdict in each cell.
-// sides names the two, such as "after against before".
-func WriteChanges(w io.Writer, format, sides string, pairs []*Pair) error {
-	type number struct {
-		direction string
-		metric    facts.Metric
+// change is a row of a table of changes.
+type change struct {
+	*Pair
+	settings   []string   // the values of the settings
+	sides      [2]string  // the numbers of base and other
+	throughput [2]float64 // the first rate of these, or 0
+	changes    []string   // of each metric, with its verdict
+}
+
+// WriteChanges writes a table for each direction that was compared. A row is a combination of settings, with the numbers of
+// both sides and the change of each. Where runs differ in how many requests there are at the same time, a row below them has the
+// highest throughput of each side, and where it is. sides names the two, such as "after against before".
+func WriteChanges(w io.Writer, format, sides string, metrics []facts.Metric, pairs []*Pair) error {
+	if len(pairs) == 0 {
+		return nil
 	}
-	var numbers []number
-	var matrices []*Matrix
-	pairOf := map[*Cell]*Pair{}
-	for _, p := range pairs {
-		if pairOf[p.Cell] = p; !slices.Contains(matrices, p.of) {
-			matrices = append(matrices, p.of)
+	by := pairs[0].of.By
+	var order, loads []int // of the columns: loads are last
+	for i, s := range by {
+		if s.isLoad() {
+			loads = append(loads, i)
+		} else {
+			order = append(order, i)
 		}
-		for _, l := range p.Lines {
-			if n := (number{l.Direction, l.Metric}); !slices.Contains(numbers, n) {
-				numbers = append(numbers, n)
+	}
+	apart := len(order)
+	order = append(order, loads...)
+	pairs = slices.Clone(pairs)
+	slices.SortStableFunc(pairs, func(a, b *Pair) int {
+		for _, i := range order {
+			if n := a.Values[i].compare(b.Values[i]); n != 0 {
+				return n
 			}
 		}
-	}
-	slices.SortStableFunc(numbers, func(a, b number) int {
-		return cmp.Compare(slices.Index(mapping.Directions[:], a.direction), slices.Index(mapping.Directions[:], b.direction))
+		return 0
 	})
+	var names []string
+	for _, i := range order {
+		names = append(names, by[i].Name)
+	}
+	var drop []string // the values of the sides say it, too
+	for _, m := range slices.Backward(metrics) {
+		drop = append(drop, m.Text())
+	}
 	between := ""
-	for _, n := range numbers {
-		for _, m := range matrices {
-			text := func(c *Cell) string {
-				p := pairOf[c]
-				for _, l := range p.Lines {
-					if l.Direction == n.direction && l.Metric == n.metric {
-						return l.Text() + " " + string(l.Verdict)
-					}
-				}
-				if !slices.ContainsFunc(c.Runs, func(run *mapping.Run) bool { return totalsOf(run, n.direction) != nil }) {
-					return ""
-				}
-				return p.Why
+	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
+		if !slices.ContainsFunc(pairs, func(p *Pair) bool {
+			return slices.ContainsFunc(p.Lines, func(l compare.Line) bool { return l.Direction == direction })
+		}) {
+			continue
+		}
+		fmt.Fprint(w, between)
+		between = "\n"
+		to := table.NewNarrow(w, format, changeColumns(names, metrics), nil, drop)
+		to.Begin(mapping.Plural(direction) + " by " + unit.List(names, len(names), ", ") + ": " + sides)
+		var group []*change // the rows with the same values of settings that are no load
+		end := func() error {
+			if best := bestOf(group, apart, metrics); best != nil {
+				return to.Write(best)
 			}
-			if !slices.ContainsFunc(m.Cells(), func(c *Cell) bool { return text(c) != "" }) {
+			return nil
+		}
+		for _, p := range pairs {
+			row := p.row(order, direction, metrics)
+			if row == nil {
 				continue
 			}
-			fmt.Fprint(w, between)
-			of := *m
-			of.Direction, between = n.direction, "\n"
-			if err := of.grid(w, format, of.Title(n.metric)+": "+sides, m.columns(n.metric.Text(), text), nil); err != nil {
+			if len(group) > 0 && !slices.Equal(row.settings[:apart], group[0].settings[:apart]) {
+				if err := end(); err != nil {
+					return err
+				}
+				group = nil
+			}
+			group = append(group, row)
+			if err := to.Write(row); err != nil {
 				return err
 			}
+		}
+		if err := cmp.Or(end(), to.End()); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+func changeColumns(settings []string, metrics []facts.Metric) (list []table.Column[*change]) {
+	for i, name := range settings {
+		list = append(list, table.Column[*change]{Heading: name, Text: func(c *change) string { return c.settings[i] }})
+	}
+	list = append(list,
+		table.Column[*change]{Heading: ">base", Text: func(c *change) string { return c.sides[0] }},
+		table.Column[*change]{Heading: ">other", Text: func(c *change) string { return c.sides[1] }},
+	)
+	for i, m := range metrics {
+		list = append(list, table.Column[*change]{Heading: m.Text(), Text: func(c *change) string { return c.changes[i] }})
+	}
+	return list
+}
+
+// row returns a row of a pair in one direction, or nil if neither side has it.
+func (p *Pair) row(order []int, direction string, metrics []facts.Metric) *change {
+	of := *p.of
+	of.Direction = direction
+	if !slices.ContainsFunc(p.Runs, func(run *mapping.Run) bool { return totalsOf(run, direction) != nil }) {
+		return nil
+	}
+	c := &change{Pair: p}
+	for _, i := range order {
+		c.settings = append(c.settings, p.Values[i].Text)
+	}
+	line := func(m facts.Metric) *compare.Line {
+		for i := range p.Lines {
+			if l := &p.Lines[i]; l.Direction == direction && l.Metric == m {
+				return l
+			}
+		}
+		return nil
+	}
+	for i, m := range metrics {
+		text := ""
+		if l := line(m); l != nil {
+			if text = l.Text(); l.Verdict != compare.NoInterval { // which a note says
+				text += " " + string(l.Verdict)
+			}
+		} else if i == 0 {
+			text = p.Why
+		}
+		c.changes = append(c.changes, text)
+	}
+	for side, runs := range [][]*mapping.Run{p.Base, p.Other} {
+		cell := &Cell{Values: p.Values, Runs: runs, Mixed: differing(workload.Varying(runs)), of: &of}
+		var rates, others []string
+		for _, m := range metrics {
+			value, n := cell.Number(m).ValueText(), cell.Number(m).N()
+			if l := line(m); l != nil {
+				value, n = []string{l.BaseText(), l.OtherText()}[side], []float64{l.Base, l.Other}[side]
+			}
+			if !m.LessIsBad() {
+				others = append(others, value)
+				continue
+			}
+			if rates = append(rates, value); len(rates) == 1 {
+				c.throughput[side] = n
+			}
+		}
+		text := strings.Join(slices.DeleteFunc([]string{strings.Join(rates, ", "), strings.Join(others, ", ")}, func(s string) bool { return s == "" }), " @ ")
+		switch {
+		case len(runs) == 0:
+			text = "-"
+		case len(cell.Mixed) > 0:
+			text = mixed
+		}
+		c.sides[side] = text
+	}
+	return c
+}
+
+// bestOf returns a row with the highest throughput of each side among rows of different loads that both sides have, or nil if
+// there are fewer than two.
+func bestOf(rows []*change, apart int, metrics []facts.Metric) *change {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(c *change) bool { return !(c.throughput[0] > 0 && c.throughput[1] > 0) })
+	if len(rows) < 2 || apart == len(rows[0].settings) {
+		return nil
+	}
+	best := func(side int) *change {
+		return slices.MaxFunc(rows, func(a, b *change) int { return cmp.Compare(a.throughput[side], b.throughput[side]) })
+	}
+	base, other := best(0), best(1)
+	row := &change{settings: slices.Clone(base.settings), sides: [2]string{base.sides[0], other.sides[1]}, changes: base.changes}
+	at := strings.Join(base.settings[apart:], "/")
+	if base != other {
+		at += ", " + strings.Join(other.settings[apart:], "/")
+		row.changes = make([]string, len(metrics))
+		c := compare.Change{Change: other.throughput[1]/base.throughput[0] - 1}
+		row.changes[0] = c.Text()
+	}
+	for i := range row.settings[apart:] {
+		row.settings[apart+i] = ""
+	}
+	row.settings[apart] = "best at " + at
+	return row
+}
+
 // ChangeColumns returns the columns of changes for programs: the values of the settings, and those of a comparison. pair
 // returns the pair of a row.
 func ChangeColumns(by []Setting, confidence float64, pair func(*compare.Row) *Pair) []table.Column[*compare.Row] {
-	return append(settingColumns(by, func(r *compare.Row) *Cell { return pair(r).Cell }), compare.Columns(confidence)...)
+	columns := slices.DeleteFunc(compare.Columns(confidence), func(c table.Column[*compare.Row]) bool { return c.Name == "workload" }) // the settings say it
+	return append(settingColumns(by, func(r *compare.Row) *Cell { return pair(r).Cell }), columns...)
 }

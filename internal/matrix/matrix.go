@@ -103,10 +103,9 @@ func SettingsOf(runs []*mapping.Run) (by []Setting) {
 // Arranged sorts settings: how large a request is, then how many there are at the same time. Of more than two, texts such as rw
 // are last, because each of their values has a matrix of its own.
 func Arranged(by []Setting) []Setting {
-	load := []string{"iodepth", "total_iodepth", "numjobs", "jobs", "concurrent_procs", "volumes", "clients"}
 	place := func(s Setting) int {
 		switch {
-		case slices.Contains(load, s.Field.Name):
+		case s.isLoad():
 			return 1
 		case len(by) > 2 && s.Kind == expr.Text:
 			return 2
@@ -116,6 +115,11 @@ func Arranged(by []Setting) []Setting {
 	by = slices.Clone(by)
 	slices.SortStableFunc(by, func(a, b Setting) int { return cmp.Compare(place(a), place(b)) })
 	return by
+}
+
+// isLoad reports whether a setting says how many requests there are at the same time.
+func (s Setting) isLoad() bool {
+	return slices.Contains([]string{"iodepth", "total_iodepth", "numjobs", "jobs", "concurrent_procs", "volumes", "clients"}, s.Field.Name)
 }
 
 // Value is a value of a setting.
