@@ -34,7 +34,7 @@ func (d *Interval) AppendJSON(dst []byte) []byte {
 func (d Interval) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil), nil }
 
 // AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. The JSON
-// has members that the struct lacks: @timestamp, run.link, run.compare, fio.direction, and p50 to p99_99 in fio of [Totals].
+// has members that the struct lacks: @timestamp, run.link, run.compare, run.hosts, fio.direction, and p50 to p99_99 in fio of [Totals].
 func (r *Run) AppendJSON(dst []byte) []byte {
 	b := append(appendTime(append(dst, `{"@timestamp":`...), r.Run.Start), ',')
 	v := reflect.ValueOf(r).Elem()
@@ -44,7 +44,11 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 		switch m.name {
 		case "run":
 			b = appendString(append(b[:len(b)-len("},")], `,"link":`...), r.Run.Link())
-			b = append(appendString(append(b, `,"compare":`...), r.CompareLink()), '}', ',')
+			b = appendString(append(b, `,"compare":`...), r.CompareLink())
+			if names := r.hostNames(); len(names) > 0 {
+				b = appendValue(append(b, `,"hosts":`...), reflect.ValueOf(names))
+			}
+			b = append(b, '}', ',')
 		case "fio": // the directions become the first member of the object, which is missing if it has no other
 			list := r.ByDirection()
 			if len(list) == 0 {

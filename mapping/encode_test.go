@@ -69,10 +69,13 @@ func decodeRun(t interface{ Fatalf(string, ...any) }, text []byte, into *mapping
 		all[name], _ = json.Marshal(object)
 	}
 	var start, link, compare string
-	var directions []string
+	var directions, hosts []string
 	take(all, "@timestamp", &start)
 	inner("run", "link", &link)
 	inner("run", "compare", &compare)
+	if strings.Contains(string(all["run"]), `"hosts":[`) {
+		inner("run", "hosts", &hosts)
+	}
 	inner("fio", "direction", &directions)
 	fields := map[string]float64{} // of percentiles that fio lists, by totals and field
 	for _, name := range []string{"all", "read", "write", "trim"} {
@@ -108,6 +111,11 @@ func decodeRun(t interface{ Fatalf(string, ...any) }, text []byte, into *mapping
 	}
 	if start != into.Run.Start.Format("2006-01-02T15:04:05.000Z") || link != into.Run.Link() || compare != into.CompareLink() {
 		t.Fatalf("@timestamp is %s, run.link %s, run.compare %s", start, link, compare)
+	}
+	for i := range into.Hosts {
+		if name := into.Hosts[i].Name; name != "" && !slices.Contains(hosts, name) {
+			t.Fatalf("run.hosts %q lacks %q", hosts, name)
+		}
 	}
 	for i, total := range []*mapping.Totals{into.Read, into.Write, into.Trim} {
 		if name := []string{"read", "write", "trim"}[i]; slices.Contains(directions, name) != (total != nil) {

@@ -9,6 +9,7 @@ const (
 	StartField     = "run.start"
 	LevelField     = "level"
 	HostField      = "host.name" // of interval documents of one host
+	HostsField     = "run.hosts" // of all documents
 	JobField       = "fio.job"
 	SectionField   = "fio.section"
 	DirectionField = "fio.direction"

@@ -26,7 +26,7 @@ func hasField(of reflect.Type, path string) bool {
 func TestFields(t *testing.T) {
 	interval, run := reflect.TypeFor[Interval](), reflect.TypeFor[Run]()
 	for _, name := range []string{
-		TimeField, RunField, IngestField, LevelField, HostField, JobField, SectionField, DirectionField, PartField, HistogramField, PendingField,
+		TimeField, RunField, IngestField, ExecutionField, LevelField, HostField, HostsField, JobField, SectionField, DirectionField, PartField, HistogramField, PendingField,
 	} {
 		if !hasField(interval, name) {
 			t.Errorf("interval documents have no %s", name)

@@ -14,9 +14,8 @@ type Interval struct {
 	Window    Window    `json:"interval"`
 	Run       RunRef    `json:"run"`
 	Workload  Workload  `json:"workload,omitzero"` // of the run, or of the section
-	CBT       CBT       `json:"cbt,omitzero"`
-	Host      HostRef   `json:"host,omitzero"`  // empty at levels Cluster and Section
-	Hosts     HostsRef  `json:"hosts,omitzero"` // as in run documents
+	CBT       CBT       `json:"cbt,omitzero"`      // of the run, with the section's own settings
+	Host      HostRef   `json:"host,omitzero"`     // empty at levels Cluster and Section
 	Fio       FioRef    `json:"fio"`
 	Latency   Latency   `json:"latency,omitzero"` // empty if no request completed
 	Bounds    *Bounds   `json:"bounds,omitempty"` // of its percentiles; nil: none were wanted
@@ -48,14 +47,21 @@ type Window struct {
 
 // RunRef has the fields of the run that every interval document repeats, for searches.
 type RunRef struct {
-	Pending bool              `json:"pending,omitempty"` // see [PendingField]; only in a cluster
-	ID      string            `json:"id"`                // of RunID
-	Name    string            `json:"name,omitempty"`
-	Archive string            `json:"archive,omitempty"`
-	Start   time.Time         `json:"start"`
-	Ingest  string            `json:"ingest"` // hash of settings and content: one version of the run
-	Labels  map[string]string `json:"labels,omitempty"`
-	Edit    string            `json:"edit,omitempty"` // of [RunInfo.Edit]
+	Pending bool      `json:"pending,omitempty"` // see [PendingField]; only in a cluster
+	ID      string    `json:"id"`                // of RunID
+	Name    string    `json:"name,omitempty"`
+	Archive string    `json:"archive,omitempty"`
+	Start   time.Time `json:"start"`
+	Ingest  string    `json:"ingest"` // hash of settings and content: one version of the run
+	// Execution and Stage are those of [RunInfo].
+	Execution string `json:"execution,omitempty"`
+	Stage     int    `json:"stage,omitempty"`
+	// Hosts are the named hosts whose requests the document has: of clusters and sections all of the run. So a filter finds
+	// the documents of a host and of the clusters with it. Who groups by host takes host.name, which documents of several
+	// hosts lack: otherwise each host would have the requests of all.
+	Hosts  []string          `json:"hosts,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	Edit   string            `json:"edit,omitempty"` // of [RunInfo.Edit]
 }
 
 // CBT has the settings of a run from the configuration and folders of the Ceph Benchmarking Tool. If CBT did not make
@@ -92,16 +98,30 @@ func (c *CBT) ByCBT() bool {
 	return c.Benchmark != PBench && (c.Benchmark != "" || c.Workload != "" || c.Iteration != nil)
 }
 
+// Of returns the settings with those that a section has of its own.
+func (c CBT) Of(section *CBT) CBT {
+	c.Mode, c.RWMixRead, c.OpSize, c.IODepth, c.NumJobs = section.Mode, section.RWMixRead, section.OpSize, section.IODepth, section.NumJobs
+	return c
+}
+
 // HostRef is the host of a document.
 type HostRef struct {
 	Name string `json:"name,omitempty"`
 }
 
-// HostsRef names the hosts whose requests a document contains. At levels Cluster and Section these are all hosts of the
-// run, else it is one. So a filter by host finds the documents of the host and of clusters with the host. The level distinguishes
-// them.
-type HostsRef struct {
-	Name []string `json:"name,omitempty"`
+// Describe sets the fields that follow from the document of the run: its execution, hosts, workload and settings. The last
+// two are of the section if the document has one.
+func (d *Interval) Describe(run *Run) {
+	d.Run.Execution, d.Run.Stage, d.Run.Hosts = run.Run.Execution, run.Run.Stage, run.hostNames()
+	if d.Host.Name != "" {
+		d.Run.Hosts = []string{d.Host.Name}
+	}
+	d.Workload, d.CBT = run.Workload, run.CBT
+	for i := range run.Sections {
+		if s := &run.Sections[i]; d.Fio.Section != "" && s.Name == d.Fio.Section {
+			d.Workload, d.CBT = s.Workload, run.CBT.Of(&s.CBT)
+		}
+	}
 }
 
 // Series names the series of a document among those of its level, host and direction: the job or the section, or "" if

@@ -87,9 +87,8 @@ type Program struct {
 	Version string `json:"version,omitempty"` // such as v1.2.3
 }
 
-// RunInfo identifies a run. In JSON it also has the members link ([RunInfo.Link]) and compare
-// ([Run.CompareLink]), and Start is also the document's
-// @timestamp.
+// RunInfo identifies a run. In JSON it also has the members link ([RunInfo.Link]), compare ([Run.CompareLink]) and hosts,
+// the names of all, as in interval documents. Start is also the document's @timestamp.
 type RunInfo struct {
 	ID       string            `json:"id"` // of RunID
 	Name     string            `json:"name,omitempty"`
@@ -138,6 +137,16 @@ func (r *RunInfo) link(before time.Duration, query string) string {
 	from, to := r.Start.Add(-time.Second-before), end.Add(time.Second)
 	return "time:(from:'" + from.UTC().Format(timeLayout) + "',to:'" + to.UTC().Format(timeLayout) +
 		"'))&_a=(query:(language:kuery,query:'" + query + "')"
+}
+
+// hostNames returns the hosts that have names.
+func (r *Run) hostNames() (names []string) {
+	for i := range r.Hosts {
+		if name := r.Hosts[i].Name; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // CompareLink is like [RunInfo.Link], for the run and those of its workload in the 90 days before it.

@@ -285,16 +285,12 @@ func (s *Stage) result(r *runReader) (*Result, error) {
 
 // document returns the document in which a window is stored.
 func (r *runReader) document(w *window.Window) *mapping.Interval {
-	like := &mapping.Interval{
-		Run: r.execution.Run, Workload: r.workloads()[w.Section], CBT: r.cbt, Fio: mapping.FioRef{Version: r.Version()}, Hosts: r.named, Weighting: r.opt.Weighting.String(),
-	}
-	if w.Host != "" {
-		like.Hosts.Name = []string{w.Host}
-	}
+	d := w.Document(&mapping.Interval{Run: r.execution.Run, Fio: mapping.FioRef{Version: r.Version()}, Weighting: r.opt.Weighting.String()})
 	if w.Averaged {
-		like.Weighting = mapping.Averaged
+		d.Weighting = mapping.Averaged
 	}
-	return w.Document(like)
+	d.Describe(r.known())
+	return d
 }
 
 // FollowOptions set how a run is followed while fio runs.

@@ -69,6 +69,29 @@ func TestSections(t *testing.T) {
 	}
 }
 
+// TestDescribed: interval documents have what the document of their run has, and those of a section and of its jobs the settings
+// of the section.
+func TestDescribed(t *testing.T) {
+	to, res := ingested(t, filepath.Join("..", "testdata", "corpus", "trim-write-read"), Options{Levels: mapping.Levels[:]})
+	modes := map[mapping.Level]string{}
+	for _, d := range to.intervals {
+		want := *d
+		if want.Describe(res.Run); d.Run.Execution == "" || d.Workload.ID == "" {
+			t.Fatalf("%+v", d)
+		}
+		if diff := cmp.Diff(&want, d); diff != "" {
+			t.Fatalf("level %v, section %s (-as the run says):\n%s", d.Level, d.Fio.Section, diff)
+		}
+		if !strings.Contains(modes[d.Level], d.CBT.Mode) {
+			modes[d.Level] += " " + d.CBT.Mode
+		}
+	}
+	want := map[mapping.Level]string{mapping.Section: " randrw randtrim trimwrite", mapping.Job: " randrw trimwrite randtrim"}
+	if diff := cmp.Diff(want, modes); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestReadAgain: a stage can be read several times, as the sections of a run are.
 func TestReadAgain(t *testing.T) {
 	for stage, err := range Stages(t.Context(), openRuns(t, "", filepath.Join("..", "testdata", "corpus", "trim-write-read"))[0], Options{}, false) {

@@ -58,10 +58,9 @@ func (r *runReader) summary() *mapping.Run {
 	run.All, by = r.totalsOf(r.Entries, r.Jobs)
 	run.Read, run.Write, run.Trim = by[fiolog.Read], by[fiolog.Write], by[fiolog.Trim]
 	run.Sections = r.sections()
-	works := r.workloads()
-	run.Workload = works[""]
+	run.Workload = r.known().Workload
 	for i := range run.Sections {
-		run.Sections[i].Workload = works[run.Sections[i].Name]
+		run.Sections[i].Workload = r.known().Sections[i].Workload
 	}
 	r.setHosts(run.Hosts)
 	for _, err := range slices.Concat(skipped, notes) {
@@ -78,14 +77,14 @@ func stands(jobs []*plan.Job) (n int) {
 	return n
 }
 
-// workloads returns the workloads of the sections by their names, and that of the run as "". They follow from the plan, so
-// that interval documents have them before all rows are read.
-func (r *runReader) workloads() map[string]mapping.Workload {
-	if r.works != nil {
-		return r.works
+// known returns what interval documents have of the run's document ([mapping.Interval.Describe]). It follows from the plan,
+// so it is known before all rows are read.
+func (r *runReader) known() *mapping.Run {
+	if r.ofRun != nil {
+		return r.ofRun
 	}
 	run := &mapping.Run{
-		Run: mapping.RunInfo{Name: r.execution.Run.Name}, CBT: r.cbt, Hosts: r.Hosts(),
+		Run: mapping.RunInfo{Name: r.execution.Run.Name, Execution: r.execution.ID, Stage: r.Stage}, CBT: r.cbt, Hosts: r.Hosts(),
 		Fio: mapping.FioInfo{Format: r.Format(), Options: r.Options(), Jobs: stands(r.Jobs)},
 	}
 	if r.HasSections() {
@@ -94,11 +93,8 @@ func (r *runReader) workloads() map[string]mapping.Workload {
 		}
 	}
 	rule.Set(run)
-	r.works = map[string]mapping.Workload{"": run.Workload}
-	for _, s := range run.Sections {
-		r.works[s.Name] = s.Workload
-	}
-	return r.works
+	r.ofRun = run
+	return run
 }
 
 // totalsOf returns the totals of each direction and of all together of some jobs: the sums of their entries in fio's reports,

@@ -41,11 +41,10 @@ type runReader struct {
 
 	limits map[align.Key]mapping.FioLatency // fastest and slowest requests of series: see extremes
 
-	size  [fiolog.Directions]float64  // of every request in bytes; 0 if sizes differ or are unknown
-	rates averages                    // of bandwidth; nil if not needed
-	cbt   mapping.CBT                 // of all documents
-	works map[string]mapping.Workload // of the sections by their names, and of the run as ""; see [runReader.workloads]
-	named mapping.HostsRef            // all hosts that have names
+	size  [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
+	rates averages                   // of bandwidth; nil if not needed
+	cbt   mapping.CBT                // of the run
+	ofRun *mapping.Run               // see [runReader.known]
 }
 
 func newRunReader(p *input, said *problems) *runReader {
@@ -53,7 +52,6 @@ func newRunReader(p *input, said *problems) *runReader {
 		input: p, execution: &Execution{Run: p.reference()}, problems: said, rows: make(map[*plan.Job]*jobRows, len(p.Jobs)),
 		fioNames: map[align.Key]string{}, limits: map[align.Key]mapping.FioLatency{},
 		totals: true, cbt: p.Settings(),
-		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
 	reports := map[*plan.Output]*reportFile{}
 	for _, j := range p.Jobs {

@@ -94,6 +94,47 @@ func TestPushBrings(t *testing.T) {
 	}
 }
 
+// TestPushRenews: documents that an earlier fio2es stored in the cluster lack what they have now. They are sent again, once, and keep
+// their labels.
+func TestPushRenews(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "h.db")
+	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results")
+	written := call(t, nil, "ingest", "--output", "-", archive)
+	old := regexp.MustCompile(`"workload":\{"id":"[^"]*","name":"[^"]*"\},|"execution":"\w+","stage":1,`).ReplaceAllString(written.stdout, "")
+	server, address := standIn(t, []byte(old))
+	documents := func() (texts []string) {
+		for _, index := range server.Indices() {
+			for _, d := range server.Documents(index) {
+				texts = append(texts, string(d))
+			}
+		}
+		return texts
+	}
+	before := len(documents())
+	for i, args := range [][]string{
+		{"ingest", "--history", db, archive}, {"label", "latest", "release=reef", "--elasticsearch", address}, {"push", "--history", db, "--elasticsearch", address},
+		{"push", "--history", db, "--elasticsearch", address},
+	} {
+		want := []string{"", "", "3 runs sent again, because an earlier fio2es stored them there without their workload", "0 runs with 0 documents pushed; 3 there already"}[i]
+		if c := call(t, nil, args...); c.code != 0 || !strings.Contains(c.stderr, want) {
+			t.Errorf("%v: %s", args, c.stderr)
+		}
+	}
+	labelled := 0
+	for _, text := range documents() {
+		if !strings.Contains(text, `"workload":{"id":"1-`) || !strings.Contains(text, `"execution":"`) {
+			t.Error(text)
+		}
+		if strings.Contains(text, "reef") {
+			labelled++
+		}
+	}
+	if after := len(documents()); after != before || labelled < 5 || written.code != 0 {
+		t.Errorf("%d documents were %d, %d with a label", after, before, labelled)
+	}
+}
+
 // TestPushFromCluster: the runs of a cluster are copied into an embedded history, document by document, and back.
 func TestPushFromCluster(t *testing.T) {
 	t.Parallel()

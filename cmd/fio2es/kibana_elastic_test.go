@@ -217,7 +217,7 @@ func asIn(want, got any) any {
 // plain asks for percentiles over time by direction and by host. So some percentiles are compared even if no panel
 // asks for them.
 const plain = `{"index": "PREFIX-latency.host-*", "%context%": true, "%timefield%": "@timestamp", "body": {"size": 0, "aggs": {
-	"directions": {"terms": {"field": "fio.direction"}, "aggs": {"hosts": {"terms": {"field": "hosts.name"}, "aggs": {
+	"directions": {"terms": {"field": "fio.direction"}, "aggs": {"hosts": {"terms": {"field": "run.hosts"}, "aggs": {
 		"time": {"date_histogram": {"field": "@timestamp", "interval": {"%autointerval%": 60}, "min_doc_count": 1}, "aggs": {
 			"p": {"percentiles": {"field": "latency.histogram", "percents": [50, 90, 99, 99.9, 100], "hdr": {"number_of_significant_value_digits": 3}}}}}}}}},
 	"runs": {"terms": {"field": "run.id"}, "aggs": {

@@ -129,6 +129,7 @@ func (c *compaction) documents(ctx context.Context, level mapping.Level) iter.Se
 				d = w.Document(first[w.Series()])
 				d.Run.Ingest = c.after.Run.Ingest
 				d.Relabel(&c.after.Run)
+				d.Describe(c.after)
 			}
 			if !yield(d, err) {
 				return

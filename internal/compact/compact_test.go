@@ -72,6 +72,7 @@ func TestMinutes(t *testing.T) {
 		end, length := rapid.Int64Range(1, 130_000).Draw(rt, "milliseconds"), rapid.SampledFrom([]int64{1000, 4000, 20_000}).Draw(rt, "length")
 		run := aRun("aa", func(r *mapping.Run) {
 			r.Run.End, r.IntervalMS, r.Documents = start.Add(time.Duration(end)*time.Millisecond), length, mapping.Documents{}
+			r.CBT.Mode = "randread"
 		})
 		want, docs := map[place]map[int]int64{}, []*mapping.Interval(nil)
 		whole := hist.New(hist.Fio3(0))

@@ -106,10 +106,10 @@ func partsOf(run *mapping.Run) (list []*mapping.Run) {
 		}
 		slices.Sort(beside)
 		s.Beside = strings.Join(beside, " + ")
-		one, set := *run, &s.CBT
+		one := *run
 		one.Fio.Options, one.Fio.Jobs, one.Sections = s.Options, s.Jobs, []mapping.RunSection{s}
 		one.Workload = s.Workload
-		one.CBT.Mode, one.CBT.RWMixRead, one.CBT.OpSize, one.CBT.IODepth, one.CBT.NumJobs = set.Mode, set.RWMixRead, set.OpSize, set.IODepth, set.NumJobs
+		one.CBT = run.CBT.Of(&s.CBT)
 		one.All, one.Read, one.Write, one.Trim = s.All, s.Read, s.Write, s.Trim
 		one.Hosts = slices.Clone(one.Hosts)
 		for i := range one.Hosts { // theirs are of all sections

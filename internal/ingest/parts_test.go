@@ -128,13 +128,17 @@ func (l *lab) runs() (all []string) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
+		execution := run.Run.Execution
 		run.Run.ID, run.Run.Execution, run.Run.Ingest, run.Ingested, run.Source = "", "", "", time.Time{}, mapping.Source{}
 		text := string(run.AppendJSON(nil)) + "\n"
 		for d, err := range l.store.Intervals(l.t.Context(), history.Selection{Runs: []string{id}}) {
 			if err != nil {
 				l.t.Fatal(err)
 			}
-			d.Run.ID, d.Run.Ingest = "", ""
+			if d.Run.Execution != execution {
+				l.t.Errorf("a document of execution %s, and the run is of %s", d.Run.Execution, execution)
+			}
+			d.Run.ID, d.Run.Execution, d.Run.Ingest = "", "", ""
 			text += string(d.AppendJSON(nil)) + "\n"
 		}
 		if all = append(all, text); l.store.Delete(l.t.Context(), id) != nil {

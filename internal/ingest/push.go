@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload/rule"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -47,6 +48,7 @@ func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (
 	}{
 		{p.kept, "kept there in another version, which is better or was compacted"},
 		{p.replaced, "replaced there, because the version from here is better"},
+		{p.renewed, "sent again, because an earlier fio2es stored them there without their workload"},
 		{p.labelled, "with other labels or another note there, which stay"},
 	} {
 		if n := len(c.runs); n > 0 {
@@ -67,6 +69,7 @@ type push struct {
 	to             Target
 	removed        int // runs that people removed from the other history
 	kept, replaced []string
+	renewed        []string
 	mu             sync.Mutex
 	labelled       []string
 	rejected       []error // why runs are not pushed: the cluster rejects a document of each
@@ -204,6 +207,10 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]there, error)
 // one pushes a run, unless the other history has it, has more of its files, or people removed it there.
 func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
 	stays := t.stays
+	isOld := p.to.IsCluster && stays != nil && stays == t.run && stays.Workload.ID == "" && stays.Run.Ingest == r.Run.Ingest
+	if r.Workload.ID == "" {
+		rule.Set(r)
+	}
 	switch {
 	case t.unreadable: // it may be a better version, and have labels and a note
 		p.leaveOut(fmt.Errorf("%s is not pushed: the document of this run in the other history cannot be read: "+
@@ -213,7 +220,7 @@ func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
 		p.removed++
 		return nil
 	case stays == nil:
-	case t.lacking[stays.Run.ID] == "":
+	case t.lacking[stays.Run.ID] == "" && !isOld:
 		p.Unchanged++
 		if stays != t.run {
 			p.Log.Info(fmt.Sprintf("note: %s is already there as %s", name(r), name(stays)))
@@ -244,6 +251,9 @@ func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
 			p.leaveOut(fmt.Errorf("%s is not pushed: this history lacks %s: ingest its files again with --verify, then push", name(r), counts.LackText(r)))
 			return nil
 		}
+	}
+	if isOld {
+		p.renewed = append(p.renewed, name(r))
 	}
 	if t.run != nil && stays == nil {
 		p.replaced = append(p.replaced, name(r))
@@ -334,7 +344,8 @@ func (p *push) label(ctx context.Context, here, there *mapping.Run) error {
 	return err
 }
 
-// put sends the interval documents of a run, and returns their number.
+// put sends the interval documents of a run, and returns their number. Those that an earlier fio2es stored get the fields
+// that they lack.
 func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 	const most = 500 // documents in memory
 	var docs []*mapping.Interval
@@ -345,6 +356,7 @@ func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 			}
 			if err == nil {
 				d.Relabel(&r.Run) // in case people changed labels after r was read
+				d.Describe(r)
 			}
 			if docs = append(docs, d); err == nil && len(docs) == most {
 				err = p.to.Sink.Put(ctx, docs)

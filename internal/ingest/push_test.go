@@ -42,6 +42,7 @@ func TestPushPut(t *testing.T) {
 			if d.Level != level {
 				continue
 			}
+			d.Describe(run)
 			if err := direct.Put(t.Context(), docs[i:i+1]); err != nil {
 				t.Fatal(err)
 			}

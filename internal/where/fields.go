@@ -201,7 +201,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	add("direction", mapping.DirectionField, expr.Text, "read, write, trim: those that it has", "write", func(r *mapping.Run) any {
 		return each(r.ByDirection(), func(d *mapping.DirectionTotals) string { return d.Direction })
 	})
-	add("host", "hosts.name", expr.Text, "the name of one of its hosts", "client1", func(r *mapping.Run) any {
+	add("host", mapping.HostsField, expr.Text, "the name of one of its hosts", "client1", func(r *mapping.Run) any {
 		return each(r.Hosts, func(h *mapping.RunHost) string { return h.Name })
 	})
 	add("hosts", "", expr.Number, "how many hosts it has", "8", func(r *mapping.Run) any { return len(r.Hosts) })

@@ -83,7 +83,7 @@ func TestDocument(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(5, 3)
 	d := document(mapping.Host, "a", "read", h)
-	d.CBT.Mode, d.Hosts.Name, d.Weighting, d.Fio.Version = "randread", []string{"a"}, "inflight", "fio-3.36"
+	d.CBT.Mode, d.Run.Hosts, d.Weighting, d.Fio.Version = "randread", []string{"a"}, "inflight", "fio-3.36"
 	like := *d
 	like.Time, like.Part, like.Window, like.Latency, like.DocCount = start, 2, mapping.Window{}, mapping.Latency{}, 7
 	like.Requests, like.IOPS, like.Bandwidth = mapping.Requests{}, 1, 2
