@@ -167,9 +167,12 @@ func shareOut(rest *hist.Histogram, shares []float64) (parts []*hist.Histogram) 
 }
 
 // cutLog is the message for requests that are not in a log, and are too many for what fio does not log. The log may be cut, or
-// fio was too busy to write its rows in time.
-const cutLog = "%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count in the run's totals, and " +
-	"in no window; if the log is a copy, compare it with the original"
+// fio was too busy to write its rows in time. The last verb is for where they count.
+const (
+	cutLog   = "%s: %d requests of the report are not in its log, which ends at %d ms of %d: %s; if the log is a copy, compare it with the original"
+	inTotals = "they count in the run's totals, and in no window"
+	atItsEnd = "in windows they are spread evenly over the rest, in which as many are usual"
+)
 
 // tail returns the rows of an entry that fio did not log: what its report counts beyond the rows of its logs, between the
 // last row and the end of the job. If that time is too long for the last part of an interval, or if there are too many
@@ -222,7 +225,8 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 		if rest == nil || rest.IsEmpty() {
 			continue
 		}
-		parts := r.ends(e, d, of.requests > 0)
+		isCut := !e.Several && r.isCut(e, d, rest.Total())
+		parts := r.ends(e, d, of.requests > 0, isCut)
 		from, to, longest, isStalled := parts[0].from, parts[0].to, int64(0), false
 		for _, p := range parts {
 			from, to, longest, isStalled = min(from, p.from), max(to, p.to), max(longest, p.to-p.from), isStalled || p.isStalled
@@ -235,8 +239,13 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 		if from == to && to < e.Ran && isExact {
 			around /= 20 // the row after a stall was due: fio would have written it at the next request
 		}
-		usual := perSecond(of.requests, a.last) * float64(longest+around) / 1000
-		isCrowded := a.last > 0 && float64(row.Total) > far*usual && !(isStalled && e.Ran <= to+interval/10) // no row was due after the stall
+		usual := func(ms int64) float64 { return perSecond(of.requests, a.last) * float64(ms) / 1000 }
+		isBurst := isStalled && e.Ran <= to+interval/10 // no row was due after the stall
+		isCrowded := a.last > 0 && float64(row.Total) > far*usual(longest+around) && !isBurst
+		if isCut {
+			const near = 1.5 // else it is not the last row that is missing, or it alone
+			isCrowded = float64(row.Total) > near*usual(longest)
+		}
 		switch {
 		case r.totals && !e.WantsRows() && isTooLong:
 			continue // reported once for the run
@@ -246,25 +255,30 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 			r.problems.note("%s: %d requests of the report are in no row of its log: fio writes the first row of a direction %d ms after "+
 				"its first request, and these came in less, as in a short verify phase; they count in the run's totals, and in no window; "+
 				"run fio with a shorter --log_hist_msec", title, row.Total, interval)
-		case !e.Several && r.isCut(e, d, rest.Total()):
-			r.problems.lack(cutLog, title, row.Total, from, e.Ran)
 		case e.Several: // one stage may lack few requests, and another many
 			r.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
 				"they count in the run's totals, and in no window; run fio with --per_job_logs=1", title, row.Total)
 		case isTooLong || isCrowded:
-			r.problems.lack(cutLog, title, row.Total, from, e.Ran)
+			r.problems.lack(cutLog, title, row.Total, from, e.Ran, inTotals)
 		default:
+			switch {
+			case isCut:
+				r.problems.lack(cutLog, title, row.Total, from, e.Ran, atItsEnd)
+			case longest <= interval/10 && float64(row.Total) > far*usual(longest+interval/10) && !isStalled:
+				r.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms, and the job ran for %d ms: they are in "+
+					"its last window, whose rate is too high", title, row.Total, from, to)
+			}
 			counts[d].recovered += int64(row.Total)
 			counts[d].end = max(counts[d].end, to)
 			if len(parts) == 1 {
 				rows = append(rows, row)
 				continue
 			}
-			var usual []float64
+			var shares []float64
 			for _, p := range parts {
-				usual = append(usual, max(perSecond(p.requests, p.lasted)*float64(p.to-p.from), 1e-9)) // never all zero
+				shares = append(shares, max(perSecond(p.requests, p.lasted)*float64(p.to-p.from), 1e-9)) // never all zero
 			}
-			for i, part := range shareOut(rest, usual) {
+			for i, part := range shareOut(rest, shares) {
 				if !part.IsEmpty() {
 					rows = append(rows, align.NewRow(parts[i].from, parts[i].to, d, part))
 				}
@@ -296,8 +310,8 @@ func (r *runReader) servedFor(j *plan.Job, d fiolog.Direction) int64 {
 }
 
 // ends returns the times after the last rows of a direction, one for all jobs of an entry whose logs ended together. hasRows
-// means that jobs without rows of the direction do not count.
-func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts []jobsEnd) {
+// means that jobs without rows of the direction do not count, isCut that rows may be missing at the ends.
+func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows, isCut bool) (parts []jobsEnd) {
 	const together = 250 // milliseconds
 	for _, j := range e.Jobs {
 		t := r.rows[j]
@@ -305,7 +319,7 @@ func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts
 		if hasRows && c.requests == 0 {
 			continue // a job of a group without this direction
 		}
-		begin, end := t.split.Tail(d, r.servedFor(j, d), !t.damaged)
+		begin, end := t.split.Tail(d, r.servedFor(j, d), !t.damaged && !isCut)
 		later := j.Offset - e.Jobs[0].Offset
 		one := jobsEnd{begin + later, end + later, float64(c.requests), c.end - c.start, c.stall > 0}
 		i := slices.IndexFunc(parts, func(p jobsEnd) bool {
@@ -349,9 +363,9 @@ func (r *runReader) rest(e *plan.Entry, a *account, d fiolog.Direction, title st
 		switch {
 		case r.totals || e.Several || isZero(e):
 		case isEmpty:
-			r.problems.lack(cutLog, title, int64(left), a.last, e.Ran)
+			r.problems.lack(cutLog, title, int64(left), a.last, e.Ran, inTotals)
 		case r.isCut(e, d, left): // or its last rows had more requests than others: nothing shows which
-			r.problems.note(cutLog, title, int64(left), a.last, e.Ran)
+			r.problems.note(cutLog, title, int64(left), a.last, e.Ran, inTotals)
 		}
 	case !of.isSound:
 		r.problems.skip("%w", e.Miscounted(of.stats, false))

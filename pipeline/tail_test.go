@@ -2,10 +2,14 @@ package pipeline
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -123,6 +127,24 @@ func TestBurstAfterStall(t *testing.T) {
 	}
 }
 
+// TestNoTimeForTheRest: what the report has beyond the log is more than the time after the log has room for.
+func TestNoTimeForTheRest(t *testing.T) {
+	for _, c := range []struct {
+		ran  int64
+		rest uint64
+		want string
+	}{
+		{3000, 319, "319 requests of the report are not in its log, which ends at 3000 ms, and the job ran for 3000 ms: they are in its last window, whose rate is too high"},
+		{3040, 319, "the job ran for 3040 ms"}, {3000, 30, ""}, {3500, 319, ""},
+	} {
+		e := reported(c.ran, 1500+c.rest)
+		rows, said := tailOfCounts(e, fiolog.Read, []uint64{500, 500, 500}, []int64{1000, 2000, 3000})
+		if c.want == "" != (said == "[] []") || !strings.Contains(said, c.want) || len(rows) != 1 || rows[0].Total != c.rest {
+			t.Errorf("%d requests in %d ms: %d rows, %s", c.rest, c.ran-3000, len(rows), said)
+		}
+	}
+}
+
 // TestTailWithoutLogs: where logs of some jobs of a group are missing, the rest has all of their requests, from any time.
 func TestTailWithoutLogs(t *testing.T) {
 	for size, want := range map[int]int{1: 1, 2: 0} {
@@ -143,20 +165,29 @@ func TestCut(t *testing.T) {
 		reported uint64
 		rows     [][]int64 // of ten requests each
 		cut      bool
+		want     string // the row of the rest
 	}{
-		{"all there", 3950, 39, [][]int64{{1000, 2000, 3000}}, false},
-		{"the last row", 3950, 39, [][]int64{{1000, 2000}}, true},
-		{"nothing completed in the last second", 3950, 30, [][]int64{{1000, 2000}}, false},
-		{"the first row", 3950, 39, [][]int64{{2000, 3000}}, true},
-		{"the first row, with a short end", 3250, 32, [][]int64{{2000, 3000}}, true},
-		{"a direction that began late", 3950, 29, [][]int64{{2000, 3000}}, false},
-		{"the last two rows of one of two logs", 3950, 78, [][]int64{{1000, 2000, 3000}, {1000}}, true},
+		{"all there", 3950, 39, [][]int64{{1000, 2000, 3000}}, false, "3000-3950: 9"},
+		{"the last row", 3950, 39, [][]int64{{1000, 2000}}, true, "2000-3950: 19"},
+		{"the last rows of two logs", 3950, 78, [][]int64{{1000, 2000}, {1000, 2000}}, true, "2000-3950: 38"},
+		{"the last row of one of two logs", 3950, 78, [][]int64{{1000, 2000, 3000}, {1000, 2000}}, true, "3000-3950: 9; 2000-3950: 19"},
+		{"the last row, and more than usual behind it", 3950, 60, [][]int64{{1000, 2000}}, true, ""},
+		{"nothing completed in the last second", 3950, 30, [][]int64{{1000, 2000}}, false, "2000-3000: 10"},
+		{"the first row", 3950, 39, [][]int64{{2000, 3000}}, true, ""},
+		{"the first row, with a short end", 3250, 32, [][]int64{{2000, 3000}}, true, ""},
+		{"a direction that began late", 3950, 29, [][]int64{{2000, 3000}}, false, "3000-3950: 9"},
+		{"the last two rows of one of two logs", 3950, 78, [][]int64{{1000, 2000, 3000}, {1000}}, true, ""},
 	} {
 		e := reported(c.ran, c.reported)
 		e.Size = len(c.rows)
 		rows, said := tailOf(e, fiolog.Read, c.rows...)
-		if strings.Contains(said, "requests of the report are not in its log") != c.cut || (len(rows) == 0) != c.cut {
-			t.Errorf("%s: %d rows, %s", c.name, len(rows), said)
+		var got []string
+		for _, row := range rows {
+			got = append(got, fmt.Sprintf("%d-%d: %d", row.Start, row.End, row.Total))
+		}
+		if strings.Contains(said, "requests of the report are not in its log") != c.cut || strings.Join(got, "; ") != c.want ||
+			c.cut && strings.Contains(said, "in windows they are spread evenly") != (c.want != "") {
+			t.Errorf("%s: %v, %s", c.name, got, said)
 		}
 		e = reported(c.ran, c.reported) // a report without bins
 		e.Size, e.Directions[0].Clat.Bins, e.Directions[0].Clat.Mean = len(c.rows), nil, 1
@@ -195,7 +226,7 @@ func TestTail(t *testing.T) {
 		{name: "nothing is missing", reported: []uint64{20, 2}, ran: 2000, want: "[]"},
 		{name: "the part of an interval", reported: []uint64{23, 2}, ran: 2400, want: "[2000-2400: 3]"},
 		{name: "the log was cut", reported: []uint64{30, 2}, ran: 3500, cut: true, want: "[2000-3500: 10]"},
-		{name: "the last row is missing", reported: []uint64{40, 2}, ran: 3900, want: "[]", missing: 20, skipped: 1},
+		{name: "the last row is missing", reported: []uint64{40, 2}, ran: 3900, want: "[2000-3900: 20]", skipped: 1},
 		{name: "nothing in the last second", reported: []uint64{28, 2}, ran: 3900, want: "[2000-3000: 8]"},
 		{name: "the log ends long before", reported: []uint64{70, 2}, ran: 9000, want: "[]", missing: 50, skipped: 1},
 		{name: "too many for the time", reported: []uint64{900, 2}, ran: 2400, want: "[]", missing: 880, skipped: 1},
@@ -286,5 +317,32 @@ func TestInFlightAtRamp(t *testing.T) {
 		if _, said := tailOf(e, fiolog.Read, ends...); strings.Contains(said, "some rows are of another run") != c.wrong {
 			t.Errorf("%v, %d jobs: %s", c.options, c.jobs, said)
 		}
+	}
+}
+
+// TestDirectionThatEndsEarly: in a group one job trims for 2.25 s, and another reads for 4 s. The last window of trims ends with the job that
+// trims.
+func TestDirectionThatEndsEarly(t *testing.T) {
+	const report = `{"fio version": "fio-3.33", "timestamp_ms": 1700000000000, "jobs": [{"jobname": "a", "groupid": 0, "elapsed": 5, "job_runtime": 6250,
+"job options": {"log_hist_msec": "1000", "group_reporting": "1"}, "read": {"total_ios": 400, "runtime": 4000, "clat_ns": {"N": 400, "bins": {"100": 400}}},
+"trim": {"total_ios": 225, "runtime": 2250, "clat_ns": {"N": 225, "bins": {"100": 225}}}}]}`
+	dir := t.TempDir()
+	row := func(ms, direction int) string {
+		return fmt.Sprintf("%d, %d, 4096%s, 100%s\n", ms, direction, strings.Repeat(", 0", 100), strings.Repeat(", 0", 1856-101))
+	}
+	for name, text := range map[string]string{
+		"out.json": report, "out_clat_hist.1.log": row(1000, 2) + row(2000, 2), "out_clat_hist.2.log": row(1000, 0) + row(2000, 0) + row(3000, 0),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	docs, _ := readRun(t, dir, "", Options{Window: time.Second, Levels: []mapping.Level{mapping.Cluster}})
+	last := map[string]string{}
+	for _, w := range docs {
+		last[w.Fio.Direction] = fmt.Sprintf("%d in %v: %v IOPS", w.Requests.Completed, time.Duration(w.Window.MS)*time.Millisecond, w.IOPS)
+	}
+	if want := "map[read:100 in 1s: 100 IOPS trim:25 in 250ms: 100 IOPS]"; fmt.Sprint(last) != want {
+		t.Errorf("last windows: %v, want %s", last, want)
 	}
 }

@@ -297,7 +297,8 @@ func (r *runReader) clip(w *align.Window) {
 	start, end, ok, isOver := int64(0), int64(0), false, true
 	for _, j := range r.Jobs {
 		of := r.rows[j]
-		if key := w.Key; r.keyOf(j, key.Direction).At(key.Level) != key || !r.isLive && !j.Serves(key.Direction) {
+		key := w.Key
+		if r.keyOf(j, key.Direction).At(key.Level) != key || !r.isLive && (!j.Serves(key.Direction) || r.servesOther(j, key.Direction)) {
 			continue
 		}
 		several := j.Entry != nil && j.Entry.Several
@@ -305,8 +306,8 @@ func (r *runReader) clip(w *align.Window) {
 			return // the job may still run, and later rows may show when it began
 		}
 		from, ran := j.Offset, of.endByRows()
-		if !r.isLive {
-			ran = max(ran, j.Ran)
+		if !r.isLive && j.Entry != nil {
+			ran = max(ran, min(j.Ran, r.servedFor(j, w.Key.Direction)))
 		}
 		if several { // each direction has its own time
 			from, ran = j.Offset+of.directions[w.Key.Direction].start, of.directions[w.Key.Direction].end
@@ -324,6 +325,13 @@ func (r *runReader) clip(w *align.Window) {
 	if isOver && w.Start < end {
 		w.End, w.To = min(w.End, end), end
 	}
+}
+
+// servesOther reports whether a job of a group, whose report has the directions of all its jobs, has no requests of a direction: its
+// log is read and has none, and those of others have some.
+func (r *runReader) servesOther(j *plan.Job, d fiolog.Direction) bool {
+	return j.Entry != nil && r.rows[j].ended && r.rows[j].directions[d].requests == 0 &&
+		slices.ContainsFunc(j.Entry.Jobs, func(o *plan.Job) bool { return r.rows[o].directions[d].requests > 0 })
 }
 
 // extremes returns the fastest and the slowest request of a series in microseconds, if the reports of all its jobs have these, and
