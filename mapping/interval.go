@@ -72,8 +72,8 @@ type CBT struct {
 	Mode         string `json:"mode,omitempty"` // such as "randwrite"
 	RWMixRead    int64  `json:"rwmixread,omitempty"`
 	OpSize       int64  `json:"op_size,omitempty"`       // bytes
-	IODepth      int64  `json:"iodepth,omitempty"`       // of a volume; 0 where they differ
-	TotalIODepth int64  `json:"total_iodepth,omitempty"` // of all volumes of a client
+	IODepth      int64  `json:"iodepth,omitempty"`       // of a job; 0 with a total
+	TotalIODepth int64  `json:"total_iodepth,omitempty"` // of all volumes of a client: CBT divides it over them
 	NumJobs      int64  `json:"numjobs,omitempty"`
 	Procs        int64  `json:"concurrent_procs,omitempty"`
 	Volumes      int64  `json:"volumes,omitempty"` // per client

@@ -331,9 +331,10 @@ func (c *comparison) compareCells(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		pairs, byName := matrix.Match(c.cells, base.docs, other.docs), map[string]*matrix.Pair{}
+		by := matrix.Depths(c.cells, slices.Concat(base.docs, other.docs))
+		pairs, byName := matrix.Match(by, base.docs, other.docs), map[string]*matrix.Pair{}
 		if !isTable {
-			c.to = table.New(c.out, c.format, matrix.ChangeColumns(c.cells, c.options.Confidence, func(r *compare.Row) *matrix.Pair { return byName[r.Workload] }))
+			c.to = table.New(c.out, c.format, matrix.ChangeColumns(by, c.options.Confidence, func(r *compare.Row) *matrix.Pair { return byName[r.Workload] }))
 		}
 		var differ []string // how the sides differ in other settings, by pair
 		var matched []workload.Matched

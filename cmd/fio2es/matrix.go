@@ -84,15 +84,16 @@ func (c *matrixCall) check(changed func(name string) bool, format string) (err e
 // write writes the matrices of each direction and number of runs, and of their sections that meet a condition.
 func (c *matrixCall) write(e *env, w io.Writer, runs []*mapping.Run, meets func(*mapping.Run) bool, format string) error {
 	runs = matrix.Parts(over(e, runs), meets)
+	by := matrix.Depths(c.settings, runs)
 	directions := c.directions
 	if len(directions) == 0 {
 		directions = matrix.Directions(runs)
 	}
 	isTable := format == table.Text || format == table.Markdown
-	cells, between := table.New(w, format, matrix.Columns(c.settings)), ""
+	cells, between := table.New(w, format, matrix.Columns(by)), ""
 	var pictures []*matrix.Picture
 	for _, direction := range directions {
-		list := matrix.New(c.settings, direction, runs)
+		list := matrix.New(by, direction, runs)
 		if len(list) == 0 {
 			e.log.Info("note: no run has " + mapping.Plural(direction))
 		}

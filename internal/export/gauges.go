@@ -59,7 +59,7 @@ type gauges [len(families)]bytes.Buffer
 
 // add adds the numbers of a run, except those that are not known.
 func (m *gauges) add(title string, run *mapping.Run) {
-	ofRun := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(run.CBT.IODepth)}
+	ofRun := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(max(run.CBT.IODepth, run.CBT.TotalIODepth))}
 	for _, d := range run.ByDirection() {
 		for _, n := range facts.OfTotals {
 			family, labels := 0, append(slices.Clip(ofRun), "direction", d.Direction)

@@ -254,7 +254,7 @@ var Settings = sync.OnceValue(func() []Setting {
 		setting("rwmixread", "", expr.Number, "Reads", "percent of reads, in modes that mix", "70", func(c *mapping.CBT) any { return c.RWMixRead }),
 		setting("op_size", "bs", expr.Size, "Op size", "block size", "4k", func(c *mapping.CBT) any { return c.OpSize }),
 		setting("iodepth", "qd", expr.Number, "I/O depth", "I/O depth of a job", "16", func(c *mapping.CBT) any { return c.IODepth }),
-		setting("total_iodepth", "", expr.Number, "Total I/O depth", "CBT's total I/O depth", "256", func(c *mapping.CBT) any { return c.TotalIODepth }),
+		setting("total_iodepth", "", expr.Number, "Total I/O depth", "CBT's total I/O depth, which it divides over volumes", "256", func(c *mapping.CBT) any { return c.TotalIODepth }),
 		setting("numjobs", "", expr.Number, "Jobs a volume", "jobs a volume", "4", func(c *mapping.CBT) any { return c.NumJobs }),
 		setting("concurrent_procs", "", expr.Number, "Processes", "processes of fio a volume or endpoint", "4", func(c *mapping.CBT) any { return c.Procs }),
 		setting("volumes", "", expr.Number, "Volumes a client", "volumes a client", "4", func(c *mapping.CBT) any { return c.Volumes }),

@@ -65,7 +65,7 @@ func SettingsText(set *mapping.CBT) string {
 	}
 	switch {
 	case set.TotalIODepth > 0: // CBT divides it over the volumes of a client
-		parts = append(parts, "total qd"+strconv.FormatInt(set.TotalIODepth, 10))
+		parts = append(parts, "total-qd"+strconv.FormatInt(set.TotalIODepth, 10))
 	case set.IODepth > 0:
 		parts = append(parts, "qd"+strconv.FormatInt(set.IODepth, 10))
 	}

@@ -238,10 +238,10 @@ func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	for _, label := range r.Run.Labels {
 		texts = append(texts, label)
 	}
-	size, depth := strings.ToLower(unit.WholeBytes(r.CBT.OpSize)), "qd"+strconv.FormatInt(r.CBT.IODepth, 10)
+	size, depth := strings.ToLower(unit.WholeBytes(r.CBT.OpSize)), "qd"+strconv.FormatInt(max(r.CBT.IODepth, r.CBT.TotalIODepth), 10)
 	has := func(want string) bool {
 		// equality for sizes and depths, because 4k must not match 64k
-		return (want == size || want+"ib" == size) && r.CBT.OpSize > 0 || want == depth && r.CBT.IODepth > 0 ||
+		return (want == size || want+"ib" == size) && r.CBT.OpSize > 0 || (want == depth || r.CBT.TotalIODepth > 0 && want == "total-"+depth) && depth != "qd0" ||
 			slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 	}
 	want := strings.ToLower(f.Text)

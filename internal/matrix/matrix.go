@@ -50,6 +50,18 @@ func Settings(names []string) (by []Setting, err error) {
 	return by, nil
 }
 
+// Depths returns the settings for some runs: the I/O depth becomes CBT's total if that is the only depth that they have.
+func Depths(by []Setting, runs []*mapping.Run) []Setting {
+	own := slices.IndexFunc(by, func(s Setting) bool { return s.Field.Name == "iodepth" })
+	total := slices.IndexFunc(by, func(s Setting) bool { return s.Field.Name == "total_iodepth" })
+	if own < 0 || total >= 0 || len(runs) == 0 || slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.CBT.TotalIODepth == 0 }) {
+		return by
+	}
+	by = slices.Clone(by)
+	by[own] = Setting{where.Lookup("total_iodepth"), "total_iodepth"}
+	return by
+}
+
 // most is how many settings are found where runs differ: more make too many tables.
 const most = 3
 

@@ -166,6 +166,34 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestDepths: the depth of runs with a total is that total, if no run has another.
+func TestDepths(t *testing.T) {
+	total, own := made("bs=4k", 100, 10), made("bs=4k iodepth=4", 100, 10)
+	total.CBT.TotalIODepth = 3
+	for _, c := range []struct {
+		by, want string
+		runs     []*mapping.Run
+	}{
+		{"bs,qd", "bs,total_iodepth", []*mapping.Run{total, total}},
+		{"bs,qd", "bs,qd", []*mapping.Run{total, own}},
+		{"iodepth,total_iodepth", "iodepth,total_iodepth", []*mapping.Run{total}},
+		{"bs", "bs", []*mapping.Run{total}},
+		{"bs,iodepth", "bs,iodepth", nil},
+	} {
+		by, err := Settings(strings.Split(c.by, ","))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range Depths(by, c.runs) {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, ","); got != c.want {
+			t.Errorf("%s of %d runs: %s, want %s", c.by, len(c.runs), got, c.want)
+		}
+	}
+}
+
 func textsOf(values []Value) (list []string) {
 	for _, v := range values {
 		list = append(list, v.Text)

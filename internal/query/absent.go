@@ -55,7 +55,7 @@ func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (str
 		parts = slices.Clone(c.Parts())
 	}
 	var first, last *mapping.Run
-	watched, labels := Watch(f), map[string]bool{}
+	watched, labels, totals := Watch(f), map[string]bool{}, map[string]int{}
 	runs, same, nearest := 0, 2, "" // fewer characters in common mean nothing
 	for run, err := range history.Readable(store.Runs(ctx, history.RunFilter{Light: true}), nil) {
 		if err != nil {
@@ -67,6 +67,15 @@ func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (str
 		first = run
 		watched.Filter.Matches(run)
 		parts = slices.DeleteFunc(parts, func(part *where.Condition) bool { return part.Matches(run) })
+		if total := run.CBT.TotalIODepth; total > 0 {
+			byTotal := *run
+			byTotal.CBT.IODepth = total
+			for _, part := range parts {
+				if part.Matches(&byTotal) {
+					totals[part.String()]++
+				}
+			}
+		}
 		for name := range run.Run.Labels {
 			labels["label."+name] = true
 		}
@@ -80,6 +89,10 @@ func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (str
 	text := fmt.Sprintf("the history has %s: started %s to %s", unit.Plural(runs, "run"), facts.Started(first), facts.StartedInZone(last))
 	for _, part := range parts {
 		text += "; " + part.String() + ": no run"
+		if n := totals[part.String()]; n > 0 {
+			byTotal := strings.NewReplacer("iodepth", "total_iodepth", "qd", "total_iodepth").Replace(part.String())
+			text += fmt.Sprintf(" (but %s with %s, which CBT divides over volumes)", unit.Plural(n, "run"), byTotal)
+		}
 		for _, field := range part.Fields() {
 			if near := expr.Near(field.Name, slices.Sorted(maps.Keys(labels))); len(near) > 0 && !labels[field.Name] {
 				text += " (did you mean " + near[0] + "?)"

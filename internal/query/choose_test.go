@@ -337,14 +337,14 @@ func TestNothing(t *testing.T) {
 	defer store.Close()
 	check(t, store.Finish(t.Context(), &mapping.Run{
 		Run: mapping.RunInfo{ID: "4f1d2c", Ingest: "1", Name: "out", Archive: "nightly.tar.gz", Labels: map[string]string{"release": "reef", "my rack": "7"}, Start: day, End: day},
-		CBT: mapping.CBT{Mode: "randwrite", OpSize: 4096, IODepth: 16},
+		CBT: mapping.CBT{Mode: "randwrite", OpSize: 4096, TotalIODepth: 16},
 	}))
 	condition := func(text string) history.Condition {
 		c, err := where.Parse(text, time.Now())
 		check(t, err)
 		return c
 	}
-	const title = "4f1d2c (nightly.tar.gz:out randwrite 4K qd16)"
+	const title = "4f1d2c (nightly.tar.gz:out randwrite 4K total-qd16)"
 	for _, c := range []struct {
 		filter history.RunFilter
 		want   string
@@ -354,6 +354,7 @@ func TestNothing(t *testing.T) {
 		{history.RunFilter{Text: "zz"}, ""},
 		{history.RunFilter{Where: condition("label.relase=reef")}, "; label.relase=reef: no run (did you mean label.release?)"},
 		{history.RunFilter{Where: condition("'label.my rak'=7 and bs=4k")}, "; 'label.my rak'=7: no run (did you mean label.my rack?)"},
+		{history.RunFilter{Where: condition("qd > 8 and iodepth=8")}, "; qd > 8: no run (but 1 run with total_iodepth > 8, which CBT divides over volumes); iodepth=8: no run"},
 	} {
 		got, err := Nothing(t.Context(), store, c.filter)
 		if want := "the history has 1 run: started 2026-10-01 00:00:00 to 2026-10-01 00:00:00 UTC" + c.want; err != nil || got != want {

@@ -54,7 +54,7 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 	runs = slices.DeleteFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() })
 	runs = matrix.Parts(runs, v.Condition.met.Matches)
 	v.Runs, v.Undecided = len(runs), watched.Undecided()
-	if by == nil {
+	if by = matrix.Depths(by, runs); by == nil {
 		by = matrix.SettingsOf(runs)
 	}
 	if by == nil && len(runs) > 0 {

@@ -32,7 +32,7 @@ func isIn(s rule.Setting, short string) bool {
 	case "rw", "bs":
 		return isOfSections || slices.Contains(words, s.Text)
 	case "total_iodepth":
-		return strings.HasSuffix(short, "total qd"+s.Text)
+		return strings.HasSuffix(short, "total-qd"+s.Text)
 	case "iodepth":
 		return isOfSections || slices.Contains(words, "qd"+s.Text)
 	}

@@ -231,6 +231,9 @@ func (p *Plan) Settings() mapping.CBT {
 			}
 		}
 	}
+	if set.TotalIODepth > 0 { // CBT divides it over the volumes of a client, evenly or not; option.iodepth has the parts
+		set.IODepth = 0
+	}
 	if set.Iteration == nil {
 		set.Iteration = new(0)
 	}

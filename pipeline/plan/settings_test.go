@@ -190,6 +190,9 @@ func TestSectionsOfGroup(t *testing.T) {
 func TestSettingsOfFolders(t *testing.T) {
 	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}
 	p := &Plan{Run: &cbt.Run{CBT: path}}
+	if even := (&Plan{Run: &cbt.Run{CBT: mapping.CBT{Workload: "w", TotalIODepth: 16, IODepth: 8, Iteration: new(0)}}}).Settings(); even.IODepth != 0 || even.TotalIODepth != 16 {
+		t.Errorf("the depth of volumes is beside the total: %+v", even)
+	}
 	if got := p.Settings(); got != path {
 		t.Errorf("without options: %+v", got)
 	}

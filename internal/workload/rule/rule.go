@@ -181,7 +181,8 @@ func withDefaults(run *mapping.Run) string {
 // Otherwise it is empty.
 func DefaultOf(run *mapping.Run, name string) string {
 	option := OptionOf[name]
-	if _, isSet := run.Fio.Options[option]; isSet || option == "" || !HasAllOptions(run) {
+	hasTotal := name == "iodepth" && run.CBT.TotalIODepth > 0
+	if _, isSet := run.Fio.Options[option]; isSet || hasTotal || option == "" || !HasAllOptions(run) {
 		return ""
 	}
 	return fioargs.OptionDefault(option)

@@ -28,7 +28,7 @@ func TestRule(t *testing.T) {
 	for want, run := range map[string]*mapping.Run{
 		"1-97eed06fbb11c148 read 4K qd1 #": runOf(mapping.CBT{}, 1, "size=1g"),
 		"1-978d176e25aadcf6 randread 4K qd16 libaio direct rate_iops=400 jobs=4 /dev/nvme0n1 #": runOf(mapping.CBT{Mode: "randread", OpSize: 4096, IODepth: 16}, 4, "rw=randread bs=4k iodepth=16 ioengine=libaio direct=1 rate_iops=400 filename=/dev/nvme0n1 numjobs=4"),
-		"1-d8b53bb794040b0d write 4M total qd3 librbdfio seq rbd direct clients=4 volumes=2 #":  runOf(night, 8, "rw=write bs=4m iodepth=2 rbdname=x direct=1 ioengine=rbd"),
+		"1-d8b53bb794040b0d write 4M total-qd3 librbdfio seq rbd direct clients=4 volumes=2 #":  runOf(night, 8, "rw=write bs=4m iodepth=2 rbdname=x direct=1 ioengine=rbd"),
 		"1-c5f83ac3c0a8816a randread 4K qd8 + write 4K qd8 #":                                   mixed,
 		"1-89c702c517f0209d 0/log #": {Run: mapping.RunInfo{Name: "0/log"}},
 	} {
