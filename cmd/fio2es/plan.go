@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/alike"
@@ -30,25 +33,23 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 	} else {
 		e.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(e.cfg.History)))
 	}
-	cut, drop := []string{"<PATH", "<HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"}
-	t := table.NewNarrow(e.stdout, table.Text, foundColumns, cut, drop)
+	var all []*foundRun
 	for _, r := range runs {
 		found := &foundRun{Run: r, opt: opt, restore: restore}
 		if err := found.lookUp(ctx, store); err != nil {
 			return err
 		}
-		if err := t.Write(found); err != nil {
-			return err
-		}
+		all = append(all, found)
 	}
-	if err := t.End(); err != nil {
+	isLong := len(all) > mostPlanned
+	if err := e.printFound(all, isLong); err != nil {
 		return err
 	}
 	e.leftOut = len(archive.Problems) > 0
 	for _, r := range runs {
 		for stage, err := range pipeline.Stages(ctx, r, opt, true) {
 			if err == nil {
-				err = e.printStage(opt, r, stage)
+				err = e.printStage(opt, r, stage, isLong)
 			}
 			if err != nil {
 				return err
@@ -64,11 +65,46 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 	if n := len(archive.Runs) - len(runs); n > 0 {
 		fmt.Fprintf(e.stdout, "not picked: %s\n", unit.Plural(n, "run"))
 	}
+	if isLong {
+		term.Line(e.stdout, "%s: the files and jobs of each are printed for up to %d: choose some with --include", unit.Plural(len(all), "run"), mostPlanned)
+	}
 	return nil
 }
 
-// printStage prints from which files a run would be read and when its jobs ran.
-func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage) error {
+// mostPlanned is for how many runs each is printed: of more, runs of the same test are one line.
+const mostPlanned = 20
+
+// printFound prints the runs that were found, those of the same test in one line if there are many.
+func (e *env) printFound(all []*foundRun, isLong bool) error {
+	columns, cut, drop := foundColumns, []string{"<PATH", "<HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"}
+	if isLong {
+		columns, cut, drop = testColumns, nil, append(drop, "HIST LOGS", "FROM", "HOSTS")
+	}
+	t := table.NewNarrow(e.stdout, table.Text, columns, cut, drop)
+	var rows []*foundRun
+	of := map[string]*foundRun{} // the row of a test
+	for _, r := range all {
+		key := r.test()
+		for _, c := range foundColumns {
+			if isKey := isLong && !slices.Contains([]string{"RUN", "PATH", "HISTORY", ">SIZE"}, c.Heading); isKey {
+				key += "\n" + c.Text(r)
+			}
+		}
+		if of[key] == nil || !isLong {
+			of[key], rows = r, append(rows, r)
+		}
+		of[key].same = append(of[key].same, r)
+	}
+	for _, r := range rows {
+		if err := t.Write(r); err != nil {
+			return err
+		}
+	}
+	return t.End()
+}
+
+// printStage prints from which files a run would be read and when its jobs ran, or only its notes.
+func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage, onlyNotes bool) error {
 	res := stage.Planned()
 	p := res.Plan
 	if p == nil {
@@ -79,9 +115,11 @@ func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage
 		title += fmt.Sprintf(": from %s by %s, ±%s; windows of %s", unit.Time(p.Start, unit.Moment), p.Clock,
 			unit.Elapsed(p.Error), unit.Elapsed(time.Duration(p.Window)*time.Millisecond))
 	}
-	fmt.Fprintln(e.stdout)
+	if !onlyNotes {
+		fmt.Fprintln(e.stdout)
+	}
 	for _, text := range []string{title, p.Placed, p.NoWindows()} {
-		if text != "" {
+		if text != "" && !onlyNotes {
 			fmt.Fprintln(e.stdout, term.FillFor(e.stdout, text))
 		}
 	}
@@ -90,6 +128,9 @@ func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage
 		notes = append(notes, fmt.Errorf("%s:%s: %s", opt.ArchiveOf(r), r.Path, doubt))
 	}
 	(&pipeline.Result{Skipped: res.Skipped, Notes: notes}).Log(e.log)
+	if e.leftOut = e.leftOut || len(res.Skipped) > 0; onlyNotes {
+		return nil
+	}
 	cut, drop := []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"}
 	t := table.NewNarrow(e.stdout, table.Text, jobColumns(p.Start), cut, drop)
 	for _, j := range p.Jobs {
@@ -97,7 +138,6 @@ func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage
 			return err
 		}
 	}
-	e.leftOut = e.leftOut || len(res.Skipped) > 0
 	return t.End()
 }
 
@@ -106,7 +146,31 @@ type foundRun struct {
 	*cbt.Run
 	opt      pipeline.Options
 	restore  bool
-	id, have string // short id and description of the run in the history
+	id, have string      // short id and description of the run in the history
+	same     []*foundRun // this run and others of the same test, if these are one line
+}
+
+// test returns what follows CBT's number of the iteration in the path, or all of it.
+func (r *foundRun) test() string {
+	parts := strings.Split(r.Path, "/")
+	iteration := slices.IndexFunc(parts, func(part string) bool { return len(part) == 8 && strings.Trim(part, "0123456789") == "" })
+	return strings.Join(parts[iteration+1:], "/")
+}
+
+// states says what the history has of the runs of a test.
+func (r *foundRun) states() string {
+	counts := map[string]int{}
+	for _, one := range r.same {
+		have, _, _ := strings.Cut(one.have, " as ")
+		counts[have]++
+	}
+	var texts []string
+	for _, have := range slices.Sorted(maps.Keys(counts)) {
+		if texts = append(texts, fmt.Sprintf("%d %s", counts[have], have)); len(counts) == 1 {
+			return have
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // lookUp looks up the run in the history. store is nil if there is none yet.
@@ -166,6 +230,22 @@ var foundColumns = []table.Column[*foundRun]{
 	{Heading: "FROM", Text: (*foundRun).basis},
 	{Heading: "HISTORY", Text: func(r *foundRun) string { return r.have }},
 }
+
+// testColumns are those of tests with several runs: hosts and files are those of each run, the size that of all.
+var testColumns = slices.Concat([]table.Column[*foundRun]{
+	{Heading: ">RUNS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.same)) }},
+	{Heading: "TEST", Text: (*foundRun).test},
+}, foundColumns[2:6], []table.Column[*foundRun]{
+	{Heading: ">SIZE", Text: func(r *foundRun) string {
+		sum := int64(0)
+		for _, one := range r.same {
+			sum += size(one.Run)
+		}
+		return unit.Bytes(sum)
+	}},
+	foundColumns[7],
+	{Heading: "HISTORY", Text: (*foundRun).states},
+})
 
 func jobColumns(start time.Time) []table.Column[*plan.Job] {
 	began := func(j *plan.Job) string {

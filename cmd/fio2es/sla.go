@@ -1,7 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,6 +47,10 @@ the longest time in which it was broken. BUDGET is how much of the error budget 
 of the 1 % that "in 99% of windows" leaves. A time without requests has no latency, and
 0 iops. docs/numbers.md has the details.
 
+Of several runs, those that broke a rule come first, then those with an unknown one, and the
+last line says how many there are of each. Of more than 20, those that met all are only
+counted: CSV and JSON have every run.
+
 The exit code is 4 if a rule is broken, and stderr names it; else 3 if a rule is
 unknown, such as one about a direction without requests. NOTE says where the limit lies
 within the error of the histogram's bins.
@@ -68,7 +77,8 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 			c := &checks{format, junit.Suite{Name: "fio2es sla"}}
 			out, format := c.table(e.stdout)
 			to := table.NewNarrow(out, format, slo.Columns(), []string{"NOTE", "RULE"}, []string{unit.Heading("AT"), "LONGEST", "BUDGET"})
-			j := &slaCall{runReader: &runReader{env: e}, query: q, rules: rules, checks: c, to: to}
+			j := &slaCall{runReader: &runReader{env: e}, query: q, rules: rules, checks: c, out: out, to: to}
+			j.isPeople = format == table.Text || format == table.Markdown
 			return j.end(j.judge(cmd.Context(), args))
 		},
 	}
@@ -84,9 +94,22 @@ type slaCall struct {
 	query    *query.Query
 	rules    []slo.Rule
 	checks   *checks
+	out      io.Writer // of to
 	to       *table.Writer[*slo.Row]
-	isBroken bool // a rule is broken
+	isPeople bool       // the format is for people
+	isBroken bool       // a rule is broken
+	tables   []slaTable // of each run
 }
+
+// slaTable is the table of a run.
+type slaTable struct {
+	heading string
+	state   slo.State // broken if any of its rules is, else unknown if any is
+	rows    []*slo.Row
+}
+
+// mostMet is of how many runs those that met all rules have a table, too.
+const mostMet = 20
 
 // judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they
 // may be logs of one run.
@@ -96,6 +119,7 @@ func (j *slaCall) judge(ctx context.Context, args []string) error {
 	if err == nil {
 		err = j.each(ctx, inputs, func(run *query.Run) error { return j.skip(j.one(ctx, run)) })
 	}
+	err = errors.Join(err, j.write())
 	if err == nil && (len(j.skipped) == 0 || j.answered) {
 		err = j.checks.write(j.stdout)
 	}
@@ -122,13 +146,48 @@ func (j *slaCall) one(ctx context.Context, run *query.Run) error {
 	if checked := judgement.Checked; !checked.IsZero() {
 		heading += ", " + unit.Span(checked.Start, checked.End)
 	}
-	j.to.Begin(heading)
+	t := slaTable{heading: heading, state: slo.Met}
 	for i := range judgement.Verdicts {
 		row := &slo.Row{Run: &judgement.Run, Checked: judgement.Checked, Verdict: &judgement.Verdicts[i]}
 		j.checks.Cases = append(j.checks.Cases, row.TestCase(title))
-		if err := j.to.Write(row); err != nil {
+		if t.rows = append(t.rows, row); row.State == slo.Broken || t.state == slo.Met {
+			t.state = row.State
+		}
+	}
+	if j.tables = append(j.tables, t); j.isPeople {
+		return nil
+	}
+	return j.write()
+}
+
+// write writes the tables of the runs that were judged, for people the broken ones first.
+func (j *slaCall) write() error {
+	counts := map[slo.State]int{}
+	all := len(j.tables)
+	states := []slo.State{slo.Broken, slo.Unknown, slo.Met}
+	if j.isPeople {
+		slices.SortStableFunc(j.tables, func(a, b slaTable) int {
+			return cmp.Compare(slices.Index(states, a.state), slices.Index(states, b.state))
+		})
+	}
+	for _, t := range j.tables {
+		if counts[t.state]++; j.isPeople && t.state == slo.Met && all > mostMet {
+			continue
+		}
+		j.to.Begin(t.heading)
+		var verdicts []slo.Verdict
+		for _, row := range t.rows {
+			verdicts = append(verdicts, *row.Verdict)
+			if err := j.to.Write(row); err != nil {
+				return err
+			}
+		}
+		if err := j.to.End(slo.Notes(verdicts)...); err != nil {
 			return err
 		}
 	}
-	return j.to.End(slo.Notes(judgement.Verdicts)...)
+	if j.tables = nil; j.isPeople && all > 1 {
+		fmt.Fprintf(j.out, "\n%s: %d broke a rule, %d have an unknown one, %d met all\n", unit.Plural(all, "run"), counts[slo.Broken], counts[slo.Unknown], counts[slo.Met])
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -83,6 +84,22 @@ func hostsOf(direction string, sums map[hostKey]*hostSum, doc *mapping.Run, isWh
 		return cmp.Or(cmp.Compare(b.latencies.Number("p99").Low, a.latencies.Number("p99").Low), cmp.Compare(b.Latency.Max, a.Latency.Max), strings.Compare(a.Host, b.Host))
 	})
 	return list, nil
+}
+
+// apart says why the IOPS of the hosts of a direction do not add up to those of the run, if they differ by more than 1 %.
+func apart(hosts []*host, totals []*total) string {
+	const little = 0.01
+	sum := 0.0
+	for _, h := range hosts {
+		sum += h.iops
+	}
+	for _, t := range totals {
+		if t.Direction == hosts[0].Direction && math.Abs(sum/t.IOPS-1) > little {
+			return fmt.Sprintf("The IOPS of hosts add up to %s of %s, and the run has %s: each host counts its own time.",
+				unit.Rate(sum), mapping.Plural(t.Direction), unit.Rate(t.IOPS))
+		}
+	}
+	return ""
 }
 
 // hostColumns are the columns of hosts on pages and screens.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -22,7 +23,7 @@ type run struct {
 	Totals []*total
 	Worst  []*worst
 	Hosts  []*host // by direction, the slowest first; none if there is only one
-	// HostNote says why a run of several hosts has no Hosts.
+	// HostNote says why a run of several hosts has no Hosts, or why their IOPS do not add up to those of the run.
 	HostNote string
 
 	// of a run on a page
@@ -146,6 +147,7 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 		}
 		if len(hosts) > 1 {
 			one.Hosts = append(one.Hosts, hosts...)
+			one.HostNote = cmp.Or(one.HostNote, apart(hosts, one.Totals))
 		}
 	}
 	if len(one.Hosts) == 0 && len(doc.Hosts) > 1 && !slices.Contains(doc.Levels, mapping.Host) {

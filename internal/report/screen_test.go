@@ -74,7 +74,9 @@ func TestManyHosts(t *testing.T) {
 				whole.Merge(h)
 				windows = append(windows, windowOf(direction, fmt.Sprintf("node%02d", i), second*1000, 1000, h))
 			}
-			sum.Merge(whole)
+			if direction == "read" { // writes are the same
+				sum.Merge(whole)
+			}
 			windows = append(windows, windowOf(direction, "", second*1000, 1000, whole))
 		}
 	}

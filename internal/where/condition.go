@@ -121,6 +121,9 @@ func (c *Condition) passes(value any) verdict {
 		return order(value, c.op, want)
 	}
 	have, want := value.(string), c.value.(string)
+	if isID := c.field.Path == mapping.RunField; isID && c.op == "=" { // or the beginning of one, as it is printed
+		return verdictOf(want != "" && strings.HasPrefix(have, strings.ToLower(want)))
+	}
 	if c.op == "~" {
 		return verdictOf(strings.Contains(strings.ToLower(have), want))
 	}

@@ -129,7 +129,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		add(name, path, expr.Text, help, example, nil).ofName = of
 	}
 	const aTime = "2026-10"
-	add("id", mapping.RunField, expr.Text, "the run's id", "4f1d2c", func(r *mapping.Run) any { return r.Run.ID })
+	add("id", mapping.RunField, expr.Text, "the run's id, or the beginning of it", "4f1d2c", func(r *mapping.Run) any { return r.Run.ID })
 	add("name", "run.name", expr.Text, "its name", "id-7c1f", func(r *mapping.Run) any { return r.Run.Name })
 	add("archive", "run.archive", expr.Text, "the archive or folder that it came from", "nightly.tar.gz", func(r *mapping.Run) any { return r.Run.Archive })
 	add("path", "run.path", expr.Text, "its folder in the archive", "results/00000000", func(r *mapping.Run) any { return r.Run.Path })

@@ -62,7 +62,7 @@ func TestMatches(t *testing.T) {
 		"duration = 10m": true, "duration > 1h": false, "duration<=600s": true, "duration>9m59s": true,
 		"complete": true, "not complete": false, "complete=no": false, "complete = YES": true, "live": false, "live=no": true, "state ~ broken": true, "sla=broken": true, "sla=met": false,
 		"host=client2": true, "host=client3": false, "hosts=2": true, "hosts>2": false, "warning~CLOCK": true, "direction=write": true, "direction=read": false, "missing": false, "missing=0": true,
-		"archive~nightly and name~7c1f": true, "id ~ 4f1d": true, "bs=8k or qd=16": true, "bs=8k and qd=16": false, "bs=8k or bs=4k and qd=8": false, "(bs=8k or bs=4k) and qd=16": true,
+		"archive~nightly and name~7c1f": true, "id ~ 4f1d": true, "id=4f1d": true, "id in (aa, 4F1D)": true, "id=f1d": false, "id!=4f1d": false, "bs=8k or qd=16": true, "bs=8k and qd=16": false, "bs=8k or bs=4k and qd=8": false, "(bs=8k or bs=4k) and qd=16": true,
 		"iodepth=1.6e1": true, "requests=1e2": true, "requests < 1M": true, "write.p99 > 5 ms and bs = 4 k": true, "start >= 30 days and start < 2 days": true, "bw > 80MB/s": true, "bw >= 84 MB/s": false, "bs=4KB": false,
 		"label.build=2.0261122171453123e16": false, "label.nodes=1.2e1": false,
 		"NOT (bs=8k OR bs=16k) And qd=16": true, "not not bs=4k": true, "not bs=4k or qd=16": true,

@@ -134,7 +134,7 @@ func (p *Plan) whyNoWindows() string {
 	case anyJob(func(j *Job) bool { return j.Source == FromNothing && j.damage == nil && j.raw != nil }):
 		return "none of its logs can be used, as the warnings say: " + options
 	case len(p.Run.Logs) > 0 && (!hist || anyJob(func(j *Job) bool { return j.IsJunk })):
-		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
+		return "none of its histogram logs can be used, as the warnings say: copy them again, as fio wrote them"
 	case anyJob(func(j *Job) bool { return j.HasRows }):
 		return "its histogram logs have rows, but no requests in them"
 	case hist && !anyJob(func(j *Job) bool { return j.Interval > 0 }) && !anyEntry(func(e *Entry) bool {
