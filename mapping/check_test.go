@@ -146,7 +146,7 @@ func FuzzDecodeInterval(f *testing.F) {
 			return
 		}
 		d.ID()
-		d.Index("fio")
+		d.Index("fio", mapping.Years)
 		d.Split()
 		_, _ = d.Latency.Hist()
 		first := d.AppendJSON(nil)

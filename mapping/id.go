@@ -34,15 +34,25 @@ func (d *Interval) appendKey(b []byte) []byte {
 	return strconv.AppendInt(b, d.Window.ElapsedMS, 10)
 }
 
-// Index returns the name of the document's index, from its level and the month (UTC) of the run's start, such as
-// "fio-latency.host-2026.11".
-func (d *Interval) Index(prefix string) string {
-	return LatencyIndex(prefix, d.Level, d.Run.Start)
+// Period is the time whose runs share an index of each level, as a format of package time. Few indices are few shards: a year
+// has 4 in place of 48. Months are for clusters that delete old indices, and for texts, which any cluster may get.
+type Period string
+
+// The periods.
+const (
+	Years  Period = "2006"
+	Months Period = "2006.01"
+)
+
+// Index returns the name of the document's index, from its level and the period (UTC) of the run's start, such as
+// "fio-latency.host-2026".
+func (d *Interval) Index(prefix string, p Period) string {
+	return LatencyIndex(prefix, d.Level, p, d.Run.Start)
 }
 
-// LatencyIndex returns the name of the index of level l for runs that started in the month of start (UTC).
-func LatencyIndex(prefix string, l Level, start time.Time) string {
-	return prefix + "-latency." + l.String() + start.UTC().Format("-2006.01")
+// LatencyIndex returns the name of the index of level l for runs that started in the same period as start.
+func LatencyIndex(prefix string, l Level, p Period, start time.Time) string {
+	return prefix + "-latency." + l.String() + "-" + start.UTC().Format(string(p))
 }
 
 // ID returns the document's _id, which is the id of the run.

@@ -54,8 +54,10 @@ func TestIDsOfDocumentsDiffer(t *testing.T) {
 func TestIndexNames(t *testing.T) {
 	d := sample(1)
 	d.Run.Start = time.Date(2026, 12, 1, 0, 30, 0, 0, time.FixedZone("", 3600)) // still November in UTC
-	if got, want := d.Index("fio"), "fio-latency.job-2026.11"; got != want {
-		t.Errorf("index %s instead of %s", got, want)
+	for period, want := range map[mapping.Period]string{mapping.Years: "fio-latency.job-2026", mapping.Months: "fio-latency.job-2026.11"} {
+		if got := d.Index("fio", period); got != want {
+			t.Errorf("index %s instead of %s", got, want)
+		}
 	}
 	if got, want := mapping.RunsIndex("lab"), "lab-runs"; got != want {
 		t.Errorf("index %s instead of %s", got, want)

@@ -156,7 +156,7 @@ func TestRejects(t *testing.T) {
 	outputOf(t, append([]string{"setup"}, at...)...)
 
 	// In this index workloads are IP addresses, so the documents of the only run with a workload are rejected.
-	index := prefixes[0] + "-latency.host-2026.11"
+	index := prefixes[0] + "-latency.host-2026"
 	properties := func(ignore bool) string {
 		return fmt.Sprintf(`{"properties":{"cbt":{"properties":{"workload":{"type":"ip","ignore_malformed":%t}}}}}`, ignore)
 	}

@@ -69,7 +69,7 @@ func storeNarrow(t *testing.T, real estest.Real, prefix string, coarseness int) 
 		fmt.Fprintf(&body, "{\"index\":{}}\n%s\n", document)
 	}
 	var answer struct{ Errors bool }
-	request(t, real, "POST", "/"+prefix+"-latency.cluster-2026.01/_bulk", body.String(), &answer)
+	request(t, real, "POST", "/"+prefix+"-latency.cluster-2026/_bulk", body.String(), &answer)
 	if answer.Errors {
 		t.Fatal("documents were refused")
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -62,10 +63,15 @@ func (w *watchedServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shownOnce fails if dashboards, which leave out pending documents, show two versions of a run.
+// shownOnce fails if dashboards, which leave out pending documents, show two versions of a run, or a document in two indices.
 func (w *watchedServer) shownOnce() error {
 	seen := map[string]string{}
-	for _, text := range documentsBy(w.Server) {
+	all := documentsBy(w.Server)
+	for id, text := range all {
+		first, _, isTwice := strings.Cut(id, " in ")
+		if isTwice && !strings.Contains(text, `"pending":true`) && !strings.Contains(all[first], `"pending":true`) {
+			return fmt.Errorf("document %s is shown twice", first)
+		}
 		var d struct {
 			Run struct {
 				ID, Ingest string
@@ -108,17 +114,28 @@ func TestReplacementInterrupted(t *testing.T) {
 	ingest("1s", "--elasticsearch", address)
 	other, address := newWatched(t)
 	ingest("2s", "--elasticsearch", address)
+	months, address := newWatched(t) // the same version, in the indices of a cluster that deletes old ones
+	months.Months = true
+	ingest("2s", "--elasticsearch", address)
+	months.Months = false
 	want, db := documentsBy(other.Server), filepath.Join(t.TempDir(), "h.db")
 	ingest("2s", "--history", db) // a later version, so push replaces what the cluster has
-	for name, args := range map[string][]string{
-		"ingest": {"ingest", "--threads", "1", "--interval", "2s", archive},
-		"push":   {"push", "--history", db},
+	plain := []string{"ingest", "--threads", "1", "--interval", "2s", archive}
+	forced := append(slices.Clone(plain), "--force")
+	for name, c := range map[string]struct {
+		before      *watchedServer
+		args, again []string
+	}{
+		"ingest":               {before, plain, plain},
+		"push":                 {before, []string{"push", "--history", db}, []string{"push", "--history", db}},
+		"months to years":      {months, forced, forced},
+		"months, then nothing": {months, forced, plain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for last, interrupted := 1, true; interrupted; last += memtest.Scale(3, 1) {
-				server, address := watched(t, before.Copy())
-				args := append(slices.Clone(args), "--elasticsearch", address)
+				server, address := watched(t, c.before.Copy())
+				args, again := append(slices.Clone(c.args), "--elasticsearch", address), append(slices.Clone(c.again), "--elasticsearch", address)
 				ctx, interrupt := context.WithCancel(t.Context())
 				server.mu.Lock()
 				server.left, server.interrupt = last, interrupt
@@ -126,8 +143,17 @@ func TestReplacementInterrupted(t *testing.T) {
 				fio2es(ctx, args...)
 				interrupted = ctx.Err() != nil
 				interrupt()
-				if c := fio2es(t.Context(), args...); c.code != 0 {
+				if name == "months, then nothing" { // which finds what is visible
+					post(t, address, "/_all/_refresh", "")
+				}
+				if c := fio2es(t.Context(), again...); c.code != 0 {
 					t.Fatalf("%d requests: again: %s", last, c.stderr)
+				}
+				for _, index := range server.Indices() {
+					isMonth := strings.Count(index, ".") > 1
+					if n := len(server.Documents(index)); n > 0 && isMonth && name != "months, then nothing" {
+						t.Errorf("%d requests: %d documents in %s", last, n, index)
+					}
 				}
 				if got := documentsBy(server.Server); !maps.Equal(got, want) {
 					t.Errorf("%d requests: %d documents, want %d", last, len(got), len(want))
@@ -152,7 +178,8 @@ func TestPendingIsShown(t *testing.T) {
 	whole := documentsBy(server)
 	var bulk strings.Builder
 	for id, text := range whole {
-		fmt.Fprintf(&bulk, `{"index":{"_index":"fio-latency.cluster-2026.11","_id":%q}}`+"\n%s\n", id, strings.Replace(text, `"run":{`, `"run":{"pending":true,`, 1))
+		level := regexp.MustCompile(`"level":"(\w+)"`).FindStringSubmatch(text)[1]
+		fmt.Fprintf(&bulk, `{"index":{"_index":"fio-latency.%s-2026","_id":%q}}`+"\n%s\n", level, id, strings.Replace(text, `"run":{`, `"run":{"pending":true,`, 1))
 	}
 	post(t, address, "/_bulk", bulk.String())
 	post(t, address, "/_all/_refresh", "")

@@ -84,6 +84,9 @@ func documentsBy(server *estest.Server) map[string]string {
 	out := map[string]string{}
 	for _, index := range server.Indices() {
 		for id, text := range server.Documents(index) {
+			if _, isTwice := out[id]; isTwice {
+				id += " in " + index
+			}
 			if strings.Contains(index, "-latency.") {
 				out[id] = string(text)
 			}
@@ -139,7 +142,7 @@ func TestMissingDocumentsInCluster(t *testing.T) {
 		var bulk strings.Builder
 		for id, text := range whole {
 			if strings.Contains(text, run.Run.ID) {
-				bulk.WriteString(`{"index":{"_index":"fio-latency.cluster-2026.11","_id":"` + id + `x"}}` + "\n")
+				bulk.WriteString(`{"index":{"_index":"fio-latency.cluster-2026","_id":"` + id + `x"}}` + "\n")
 				bulk.WriteString(strings.ReplaceAll(text, run.Run.Ingest, "otherversion") + "\n")
 			}
 		}

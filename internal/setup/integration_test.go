@@ -91,9 +91,9 @@ func TestElasticsearch(t *testing.T) {
 		index, id string
 		document  []byte
 	}{
-		{mapping.LatencyIndex(prefix, mapping.Cluster, interval.Run.Start), "c", interval.AppendJSON(nil)},
-		{mapping.LatencyIndex(prefix, mapping.Host, interval.Run.Start), "h", interval.AppendJSON(nil)},
-		{mapping.LatencyIndex(prefix, mapping.Job, interval.Run.Start), "j", interval.AppendJSON(nil)},
+		{mapping.LatencyIndex(prefix, mapping.Cluster, mapping.Months, interval.Run.Start), "c", interval.AppendJSON(nil)},
+		{mapping.LatencyIndex(prefix, mapping.Host, mapping.Months, interval.Run.Start), "h", interval.AppendJSON(nil)},
+		{mapping.LatencyIndex(prefix, mapping.Job, mapping.Months, interval.Run.Start), "j", interval.AppendJSON(nil)},
 		{mapping.RunsIndex(prefix), "r", run.AppendJSON(nil)},
 	} {
 		r.send(201, "PUT", "/"+d.index+"/_doc/"+d.id+"?refresh=true", d.document)
@@ -176,7 +176,7 @@ func (r real) searches(index, latency string) {
 // upgrade: an index with an older mapping gets the missing fields.
 func (r real) upgrade(opt setup.Options) {
 	r.t.Helper()
-	index := "/" + mapping.LatencyIndex(opt.Prefix, mapping.Host, time.Unix(0, 0))
+	index := "/" + mapping.LatencyIndex(opt.Prefix, mapping.Host, mapping.Months, time.Unix(0, 0))
 	component := "/_component_template/" + opt.Prefix + "-latency-mappings"
 	found := r.send(200, "GET", component, nil)["component_templates"].([]any)[0].(tree)["component_template"].(tree)
 	template := found["template"].(tree)["mappings"].(tree)

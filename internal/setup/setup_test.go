@@ -113,6 +113,8 @@ func TestChanges(t *testing.T) {
 		{"other options", nil, setup.Options{Shards: 3, KeepDays: 60}, []string{
 			"update lifecycle policy fio-latency: it was made with other settings",
 			"update component template fio-latency-settings: it was made with other settings",
+			"update index template fio-latency-cluster: it was made with other settings", "update index template fio-latency-host: it was made with other settings",
+			"update index template fio-latency-job: it was made with other settings", "update index template fio-latency-section: it was made with other settings",
 		}, nil},
 		{"fixed replicas", nil, setup.Options{Replicas: "1"}, []string{
 			"update component template fio-latency-settings", "update component template fio-runs-settings",

@@ -24,8 +24,8 @@ const Priority = 500
 // NoPolicy is the value of [Options].Policy for indices without a lifecycle policy.
 const NoPolicy = "none"
 
-// keepMargin is the number of days to add to KeepDays. An index has the runs of one month, and its age counts from its
-// creation.
+// keepMargin is the number of days to add to KeepDays. An index that a lifecycle deletes has the runs of one month, and its age
+// counts from its creation.
 const keepMargin = 31
 
 // ErrOptions means that no cluster accepts the options.
@@ -36,16 +36,16 @@ type Options struct {
 	// Prefix is the index name prefix; "" is mapping.DefaultPrefix.
 	Prefix string
 	// Shards is the number of primary shards of each index of interval documents. They spread ingest over that many
-	// nodes. 0 is 1, which is enough for some 50 GB a month and level.
+	// nodes. 0 is 1, which is enough for some 50 GB in an index.
 	Shards int
 	// Replicas is their number, such as "2", or a range, such as "0-1": as many as the number of nodes allows. "" is
 	// "0-1": a single node is green, a cluster keeps two copies.
 	Replicas string
 	// KeepDays is how many days interval documents are kept at least, from the start of their run; 0 is for ever.
-	// Indices are deleted by the month, so up to 31 days later. Run documents are never deleted.
+	// Then indices are those of months, and are deleted up to 31 days later. Run documents are never deleted.
 	KeepDays int
 	// Policy is a lifecycle policy of the user for interval documents, in place of PREFIX-latency, which is not
-	// installed then. NoPolicy is none at all.
+	// installed then. It may delete, so indices are those of months. NoPolicy is none at all.
 	Policy string
 	// CompressedDocValues stores interval documents in a third of the room. Elasticsearch 9.3 and later can.
 	CompressedDocValues bool
@@ -117,7 +117,11 @@ func All(opt Options) ([]Object, error) {
 		component(opt, "runs-mappings", runMappings(), nil),
 		component(opt, "runs-settings", load("component-runs-settings.json", opt.Prefix, ""), replicaSettings(opt)))
 	for _, l := range mapping.Levels {
-		all = append(all, index(opt, "latency-"+l.String(), load("index-latency.json", opt.Prefix, l.String())))
+		t := load("index-latency.json", opt.Prefix, l.String())
+		if opt.mayDelete() {
+			t.set(true, "_meta", "months")
+		}
+		all = append(all, index(opt, "latency-"+l.String(), t))
 	}
 	return append(all, index(opt, "runs", load("index-runs.json", opt.Prefix, ""))), nil
 }
@@ -165,9 +169,8 @@ func index(opt Options, what string, t Tree) Object {
 func latencySettings(opt Options) map[string]any {
 	s := replicaSettings(opt)
 	s["number_of_shards"] = opt.Shards
-	s["lifecycle"] = map[string]any{"name": opt.policy()}
-	if opt.Policy == NoPolicy {
-		s["lifecycle"] = nil
+	if s["lifecycle"] = map[string]any{"name": opt.policy()}; !opt.mayDelete() {
+		s["lifecycle"] = nil // a policy that later deletes must not find an index that has the runs of a year
 	}
 	if opt.CompressedDocValues {
 		s["use_time_series_doc_values_format"] = true
@@ -188,6 +191,11 @@ func (opt *Options) policy() string {
 		return opt.Prefix + "-latency"
 	}
 	return opt.Policy
+}
+
+// mayDelete reports whether a lifecycle may delete indices of interval documents.
+func (opt *Options) mayDelete() bool {
+	return opt.KeepDays > 0 || opt.policy() != opt.Prefix+"-latency" && opt.Policy != NoPolicy
 }
 
 // What Elasticsearch accepts as a prefix and as a number of replicas.

@@ -72,8 +72,8 @@ func TestNames(t *testing.T) {
 	}
 	objects, families := objectsByName(t, templates.Options{Prefix: "lab"}), templates.Families("lab")
 	for i, index := range []string{
-		mapping.LatencyIndex("lab", mapping.Cluster, time.Unix(1e9, 0)), mapping.LatencyIndex("lab", mapping.Host, time.Unix(1e9, 0)),
-		mapping.LatencyIndex("lab", mapping.Job, time.Unix(1e9, 0)), mapping.LatencyIndex("lab", mapping.Section, time.Unix(1e9, 0)),
+		mapping.LatencyIndex("lab", mapping.Cluster, mapping.Years, time.Unix(1e9, 0)), mapping.LatencyIndex("lab", mapping.Host, mapping.Years, time.Unix(1e9, 0)),
+		mapping.LatencyIndex("lab", mapping.Job, mapping.Years, time.Unix(1e9, 0)), mapping.LatencyIndex("lab", mapping.Section, mapping.Months, time.Unix(1e9, 0)),
 		mapping.RunsIndex("lab"),
 	} {
 		for j, f := range families {
@@ -111,7 +111,8 @@ func TestManaged(t *testing.T) {
 		if at(meta, "managed_by") != "fio2es" || at(meta, "version") != version || at(meta, "description") == nil || at(meta, "hash") == nil {
 			t.Errorf("%s has _meta %v", name, meta)
 		}
-		isChanged := name == "fio-latency lifecycle policy" || name == "fio-latency-settings component template"
+		isChanged := name == "fio-latency lifecycle policy" || name == "fio-latency-settings component template" ||
+			strings.HasPrefix(name, "fio-latency-") && strings.HasSuffix(name, string(templates.Index))
 		if isOther := at(meta, "hash") != at(others[name], append(path, "hash")...); isOther != isChanged {
 			t.Errorf("%s has another hash with other options: %v", name, isOther)
 		}
@@ -133,7 +134,7 @@ func TestOptions(t *testing.T) {
 		want      settings // those that options change
 	}{
 		{"default", templates.Options{}, "fio-latency-settings", settings{
-			"number_of_shards": number(1), "auto_expand_replicas": "0-1", "number_of_replicas": nil, "lifecycle": settings{"name": "fio-latency"},
+			"number_of_shards": number(1), "auto_expand_replicas": "0-1", "number_of_replicas": nil, "lifecycle": nil,
 		}},
 		{"default, runs", templates.Options{}, "fio-runs-settings", settings{
 			"number_of_shards": number(1), "auto_expand_replicas": "0-1", "number_of_replicas": nil, "lifecycle": nil,
@@ -145,6 +146,7 @@ func TestOptions(t *testing.T) {
 			"number_of_shards": number(1), "auto_expand_replicas": nil, "number_of_replicas": number(2),
 		}},
 		{"no policy", templates.Options{Policy: templates.NoPolicy}, "fio-latency-settings", settings{"lifecycle": nil}},
+		{"kept for days", templates.Options{KeepDays: 90}, "fio-latency-settings", settings{"lifecycle": settings{"name": "fio-latency"}}},
 		{"older servers", templates.Options{}, "fio-latency-settings", settings{"use_time_series_doc_values_format": nil}},
 		{"compressed", templates.Options{CompressedDocValues: true}, "fio-latency-settings", settings{"use_time_series_doc_values_format": true}},
 		{"own policy", templates.Options{Policy: "hot-warm"}, "fio-latency-settings", settings{"lifecycle": settings{"name": "hot-warm"}}},
@@ -156,6 +158,11 @@ func TestOptions(t *testing.T) {
 				if diff := cmp.Diff(want, at(index, key)); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", key, diff)
 				}
+			}
+			// A policy that deletes an index of a year would delete runs too early.
+			_, hasLifecycle := at(objects["fio-latency-settings component template"], "template", "settings", "index", "lifecycle").(map[string]any)
+			if months := at(objects["fio-latency-host index template"], "_meta", "months") == true; months != hasLifecycle {
+				t.Errorf("months %v, lifecycle %v", months, hasLifecycle)
 			}
 			_, hasPolicy := objects["fio-latency lifecycle policy"]
 			if hasPolicy != (c.opt.Policy == "") {

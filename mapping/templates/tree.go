@@ -82,6 +82,7 @@ type Meta struct {
 	ManagedBy string
 	Version   int
 	Hash      string // of all else that the object has
+	Months    bool   // of an index template: its indices have the runs of a month, else of a year
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. What another program has put there is left out.
@@ -93,6 +94,7 @@ func (m *Meta) UnmarshalJSON(text []byte) error {
 	version, _ := all["version"].(float64)
 	m.Version = int(version)
 	m.ManagedBy, _ = all["managed_by"].(string)
+	m.Months, _ = all["months"].(bool)
 	m.Hash, _ = all["hash"].(string)
 	return nil
 }

@@ -246,8 +246,11 @@ func (d *document) matches(query any) bool {
 
 // values returns the doc values of a field: int64 or string.
 func (d *document) values(field string) []any {
-	if field == "_id" {
+	switch field {
+	case "_id":
 		return []any{d.id}
+	case "_index":
+		return []any{d.index}
 	}
 	values := lookup(d.fields, field)
 	for i, v := range values {

@@ -31,6 +31,7 @@ type Server struct {
 	MaxBody   int64          // limit of an unpacked body in bytes (413); default 100 MiB
 	MaxWire   int64          // limit of a body as it is sent, in bytes, as proxies have it; 0: no limit
 	Templates map[string]int // index templates: _meta.version by name
+	Months    bool           // _meta.months of index templates
 	// time that a bulk request takes for each unpacked byte; bulk requests wait for one another
 	ByteTime time.Duration
 	Alias    string // name of an alias for an index of somebody else; none by default
@@ -72,7 +73,7 @@ func (s *Server) Copy() *Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	other := New()
-	other.Templates, other.seq = maps.Clone(s.Templates), s.seq
+	other.Templates, other.Months, other.seq = maps.Clone(s.Templates), s.Months, s.seq
 	for name, in := range s.indices {
 		other.indices[name] = &index{docs: maps.Clone(in.docs), visible: slices.Clone(in.visible)}
 	}
@@ -275,7 +276,7 @@ func (s *Server) templates(pattern string) any {
 		if ok, _ := path.Match(pattern, name); ok {
 			found = append(found, map[string]any{"name": name, "index_template": map[string]any{
 				"index_patterns": []string{name + "-*"}, "composed_of": []string{}, "priority": 200,
-				"_meta": map[string]any{"managed_by": "fio2es", "version": s.Templates[name]},
+				"_meta": map[string]any{"managed_by": "fio2es", "version": s.Templates[name], "months": s.Months},
 			}})
 		}
 	}

@@ -32,7 +32,7 @@ func TestVerify(t *testing.T) {
 		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "2")); !errors.Is(err, history.ErrReplaced) {
 			t.Errorf("finish: %v", err)
 		}
-		if n := len(w.server.Documents(docs[0].Index("fio"))); n != 5+2 {
+		if n := len(w.server.Documents(docs[0].Index("fio", mapping.Years))); n != 5+2 {
 			t.Errorf("%d documents are left", n)
 		}
 	})

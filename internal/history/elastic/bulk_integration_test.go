@@ -34,7 +34,7 @@ func TestRealElasticsearch(t *testing.T) {
 		}
 	}
 	first := historytest.Interval("a", "1", 0)
-	index, runs := first.Index(prefix), mapping.RunsIndex(prefix)
+	index, runs := first.Index(prefix, mapping.Years), mapping.RunsIndex(prefix)
 	s := elastic.New(client, prefix)
 	if err := s.Put(t.Context(), []*mapping.Interval{first}); !errors.Is(err, elastic.ErrNoTemplate) {
 		t.Errorf("without templates: %v", err)

@@ -77,7 +77,7 @@ func progress(t *testing.T, runs [][]*mapping.Interval, slow, after time.Duratio
 		<-ctx.Done()
 		requests = server.Requests("_bulk") + server.Requests("_refresh") + server.Requests("_search")
 		finished = len(server.Documents("fio-runs"))
-		stored := server.Documents(historytest.Interval("0", "1", 0).Index("fio"))
+		stored := server.Documents(historytest.Interval("0", "1", 0).Index("fio", mapping.Years))
 		for _, docs := range runs {
 			n := 0
 			for _, d := range docs {

@@ -150,7 +150,7 @@ func ingest(t *testing.T, to *elastic.Store, s story, docs []*mapping.Interval) 
 func (o *outcome) judge(server *estest.Server, docs []*mapping.Interval, poison map[string]bool) {
 	var stored map[string]json.RawMessage
 	if len(docs) > 0 {
-		stored = server.Documents(docs[0].Index("fio"))
+		stored = server.Documents(docs[0].Index("fio", mapping.Years))
 	}
 	for r, err := range o.finished {
 		name := fmt.Sprint("run-", r)

@@ -21,7 +21,7 @@ func TestNotSetUp(t *testing.T) {
 		"not ours":        {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, elastic.ErrNoTemplate},
 		"too old":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, elastic.ErrNoTemplate},
 		"newer":           {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, nil},
-		"alias":           {func(s *estest.Server) { s.Alias = "fio-latency.cluster-2026.11" }, elastic.ErrAlias},
+		"alias":           {func(s *estest.Server) { s.Alias = "fio-latency.cluster-2026" }, elastic.ErrAlias},
 		"alias of runs":   {func(s *estest.Server) { s.Alias = "fio-runs" }, elastic.ErrAlias},
 		"other alias":     {func(s *estest.Server) { s.Alias = "logs" }, nil},
 		"index first":     {func(s *estest.Server) { s.Mapped = "long" }, elastic.ErrMapping},

@@ -60,7 +60,7 @@ func newClient(t testing.TB, c es.Config) *es.Client {
 func hasExactly(server *estest.Server, docs []*mapping.Interval, without map[string]bool) error {
 	want := make(map[string]map[string]string)
 	for _, d := range docs {
-		if index := d.Index("fio"); !without[d.ID()] {
+		if index := d.Index("fio", mapping.Years); !without[d.ID()] {
 			if want[index] == nil {
 				want[index] = make(map[string]string)
 			}

@@ -27,7 +27,7 @@ func TestCheckPending(t *testing.T) {
 	var body strings.Builder
 	for _, d := range docs[:3] {
 		d.Run.Pending = true
-		body.WriteString(string(mapping.AppendAction(nil, "index", d.Index("fio"), d.ID())) + "\n" + string(d.AppendJSON(nil)) + "\n")
+		body.WriteString(string(mapping.AppendAction(nil, "index", d.Index("fio", mapping.Years), d.ID())) + "\n" + string(d.AppendJSON(nil)) + "\n")
 	}
 	if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body.String()); err != nil {
 		t.Fatal(err)
@@ -49,6 +49,72 @@ func TestCheckPending(t *testing.T) {
 			if !strings.Contains(got[j], want[j]) {
 				t.Errorf("%d: %q, want %q", i, got[j], want[j])
 			}
+		}
+	}
+}
+
+// TestCheckPeriods: storing a version again in indices of another period was interrupted. Readers see each document once. A repair
+// leaves those indices that have all documents.
+func TestCheckPeriods(t *testing.T) {
+	for name, c := range map[string]struct {
+		months  bool // is the other period
+		pending map[mapping.Period]int
+		want    mapping.Period
+	}{
+		"not all came":     {true, map[mapping.Period]int{mapping.Years: 0, mapping.Months: 4}, mapping.Years},
+		"all came":         {true, map[mapping.Period]int{mapping.Years: 0, mapping.Months: 10}, mapping.Months},
+		"some are deleted": {false, map[mapping.Period]int{mapping.Years: 10}, mapping.Years},
+	} {
+		f := newFake(t)
+		s := flushed{f.store("fio")}
+		docs := historytest.Intervals("a", "1", 10)
+		must(t, errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), historytest.NewRun("a", "1"))))
+		var body strings.Builder
+		add := func(p mapping.Period, docs []*mapping.Interval, isPending bool) {
+			for _, d := range docs {
+				d.Run.Pending = isPending
+				body.WriteString(string(mapping.AppendAction(nil, "index", d.Index("fio", p), d.ID())) + "\n" + string(d.AppendJSON(nil)) + "\n")
+			}
+		}
+		for p, n := range c.pending {
+			add(p, docs[:n], true)
+		}
+		if !c.months {
+			add(mapping.Months, docs[:3], false)
+		}
+		_, err := f.call(t.Context(), http.MethodPost, "/_bulk", body.String())
+		must(t, err)
+		_, err = f.call(t.Context(), http.MethodPost, "/fio-latency.*/_refresh", "")
+		must(t, err)
+		f.Months = c.months
+		s = flushed{f.store("fio")}
+		read := func() (n int) {
+			for _, err := range s.Intervals(t.Context(), history.Selection{Runs: []string{docs[0].Run.ID}}) {
+				must(t, err)
+				n++
+			}
+			return n
+		}
+		if n := read(); n != len(docs) {
+			t.Errorf("%s: %d documents are read", name, n)
+		}
+		for range 2 {
+			_, err = history.Check(t.Context(), s, true, func(f history.Finding) { t.Log(name, f) })
+			must(t, err)
+		}
+		for _, p := range []mapping.Period{mapping.Years, mapping.Months} {
+			all := f.Documents(docs[0].Index("fio", p))
+			if n := len(all); n != map[bool]int{true: len(docs)}[p == c.want] {
+				t.Errorf("%s: %d documents in indices of %s", name, n, p)
+			}
+			for id, text := range all {
+				if strings.Contains(string(text), `"pending"`) {
+					t.Errorf("%s: %s is pending", name, id)
+				}
+			}
+		}
+		if n := read(); n != len(docs) {
+			t.Errorf("%s: %d documents are read after the repair", name, n)
 		}
 	}
 }
@@ -92,7 +158,7 @@ func TestCheckDamagedInElasticsearch(t *testing.T) {
 	var body strings.Builder
 	for _, d := range docs[3:5] {
 		text := strings.Replace(string(d.AppendJSON(nil)), `"completed":`, `"completed":"many","was":`, 1)
-		body.WriteString(string(mapping.AppendAction(nil, "index", d.Index("fio"), d.ID())) + "\n" + text + "\n")
+		body.WriteString(string(mapping.AppendAction(nil, "index", d.Index("fio", mapping.Years), d.ID())) + "\n" + text + "\n")
 	}
 	if _, err := f.call(t.Context(), http.MethodPost, "/_bulk", body.String()); err != nil {
 		t.Fatal(err)

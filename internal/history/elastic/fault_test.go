@@ -446,7 +446,7 @@ func TestElasticConflicts(t *testing.T) {
 	if err := e.Delete(t.Context(), historytest.ID("a")); err != nil || left != 0 {
 		t.Errorf("%v, %d", err, left)
 	}
-	if n := len(f.Documents("lab-latency.cluster-2026.11")); n != 0 {
+	if n := len(f.Documents("lab-latency.cluster-2026")); n != 0 {
 		t.Errorf("%d documents left", n)
 	}
 	left = 1 << 30

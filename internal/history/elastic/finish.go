@@ -65,14 +65,14 @@ func (e *Store) makeCurrent(ctx context.Context, of history.Version, s *versionS
 	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return err
 	}
-	have, err := e.counts(ctx, of.Run)
+	have, outside, err := e.counts(ctx, of.Run, run.Run.Start)
 	if err != nil {
 		return err
 	}
 	if err := e.compare(of, s, have); err != nil {
 		return err
 	}
-	hasOthers, isPending := have.HasOthers(of.Run, of.Ingest), have[of.Run][of.Ingest].Pending > 0
+	hasOthers, isPending := have.HasOthers(of.Run, of.Ingest) || len(outside) > 0, have[of.Run][of.Ingest].Pending > 0
 	e.mu.Lock()
 	isKept := s.kept
 	e.mu.Unlock()
@@ -112,7 +112,7 @@ func (e *Store) makeCurrent(ctx context.Context, of history.Version, s *versionS
 	// remove documents of it, or its deletions some of these. So the version that is current afterwards must have all of
 	// its documents. Each process looks after its own deletions, so the last of them finds what is missing.
 	if hasOthers {
-		if err := e.removeOthers(ctx, of); err != nil {
+		if err := e.removeOthers(ctx, of, outside); err != nil {
 			return err
 		}
 		now, _, err := e.current(ctx, of.Run)
@@ -122,7 +122,7 @@ func (e *Store) makeCurrent(ctx context.Context, of history.Version, s *versionS
 		if err != nil {
 			return err
 		}
-		if have, err = e.counts(ctx, of.Run); err != nil {
+		if have, _, err = e.counts(ctx, of.Run, now.Run.Start); err != nil {
 			return err
 		}
 		if now.Run.Ingest == of.Ingest {
@@ -209,11 +209,16 @@ func (e *Store) current(ctx context.Context, id string) (*mapping.Run, state, er
 }
 
 // MakeCurrent implements [history.Store]: it deletes the visible interval documents of a run's other versions, and then
-// removes the pending mark from those of this version. In this order dashboards never see two versions.
+// removes the pending mark from those of this version. In this order dashboards never see two versions. If this version was
+// to replace itself in indices of another period, and not all of its documents came, the first ones stay.
 func (e *Store) MakeCurrent(ctx context.Context, run, ingest string) error {
-	err, this := e.client.Refresh(ctx, e.intervals()), history.Version{Run: run, Ingest: ingest}
+	this := history.Version{Run: run, Ingest: ingest}
+	err := e.Prepare(ctx)
 	if err == nil {
-		err = e.removeOthers(ctx, this)
+		err = e.client.Refresh(ctx, e.intervals())
+	}
+	if err == nil {
+		err = e.settleVersion(ctx, this)
 	}
 	if err == nil {
 		err = e.show(ctx, this)
@@ -221,16 +226,41 @@ func (e *Store) MakeCurrent(ctx context.Context, run, ingest string) error {
 	return e.fail(ctx, "write to", err)
 }
 
-// removeOthers deletes the interval documents of a run's other versions.
-func (e *Store) removeOthers(ctx context.Context, this history.Version) error {
+func (e *Store) settleVersion(ctx context.Context, this history.Version) error {
+	now, _, err := e.current(ctx, this.Run)
+	if err != nil {
+		return err
+	}
+	have, outside, err := e.counts(ctx, this.Run, now.Run.Start)
+	if err == nil && len(outside) > 0 && !have.IsWhole(now) {
+		_, err = e.client.DeleteAll(ctx, pendingOf(this), e.intervals())
+		outside = nil
+	}
+	if err == nil {
+		err = e.removeOthers(ctx, this, outside)
+	}
+	return err
+}
+
+// removeOthers deletes the interval documents of a run's other versions, and those of this version in some indices.
+func (e *Store) removeOthers(ctx context.Context, this history.Version, outside []string) error {
 	others := es.All(es.Term(mapping.RunField, this.Run), es.None(es.Term(mapping.IngestField, this.Ingest)))
 	_, err := e.client.DeleteAll(ctx, others, e.intervals())
+	for _, index := range outside {
+		if err == nil {
+			_, err = e.client.DeleteAll(ctx, es.All(es.Term(mapping.RunField, this.Run), es.Term(mapping.IngestField, this.Ingest)), url.PathEscape(index))
+		}
+	}
 	return err
+}
+
+// pendingOf finds the documents of a version that have the pending mark.
+func pendingOf(this history.Version) any {
+	return es.All(es.Term(mapping.RunField, this.Run), es.Term(mapping.IngestField, this.Ingest), es.Term(mapping.PendingField, "true"))
 }
 
 // show removes the pending mark from the interval documents of a version.
 func (e *Store) show(ctx context.Context, this history.Version) error {
-	marked := es.All(es.Term(mapping.RunField, this.Run), es.Term(mapping.IngestField, this.Ingest), es.Term(mapping.PendingField, "true"))
-	_, err := e.client.UpdateAll(ctx, marked, mapping.ShowPending, nil, e.intervals())
+	_, err := e.client.UpdateAll(ctx, pendingOf(this), mapping.ShowPending, nil, e.intervals())
 	return err
 }

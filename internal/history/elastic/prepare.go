@@ -48,7 +48,8 @@ func (e *Store) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// checkTemplates fails unless the index templates exist and are not too old ([ErrNoTemplate]). Without templates
+// checkTemplates fails unless the index templates exist and are not too old ([ErrNoTemplate]). They say which period indices
+// have. Without templates
 // Elasticsearch would guess the mapping from the first document. The histogram would become two lists of numbers:
 // every percentile would be empty, and no request would fail.
 func (e *Store) checkTemplates(ctx context.Context) error {
@@ -66,6 +67,9 @@ func (e *Store) checkTemplates(ctx context.Context) error {
 	}
 	wrong := templates.Names(e.prefix)
 	for _, t := range answer.Templates {
+		if t.Template.Meta.Months {
+			e.period = mapping.Months
+		}
 		if t.Template.Meta.Version >= templates.Version {
 			wrong = slices.DeleteFunc(wrong, func(name string) bool { return name == t.Name })
 		}

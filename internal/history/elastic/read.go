@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -140,13 +141,17 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 			}
 		}
 		r.Query = es.All(queries...)
+		last := ""
 		for h, err := range e.hits(ctx, "read intervals", "", r) {
 			var d *mapping.Interval
 			if err == nil {
 				d, err = h.interval()
 			}
-			if err == nil && runs[d.Run.ID].ingest != d.Run.Ingest {
-				continue // the query has runs and versions as two lists, so it also finds other pairs
+			if err == nil && (runs[d.Run.ID].ingest != d.Run.Ingest || h.ID == last) {
+				continue // the query has runs and versions as two lists, so it also finds other pairs; an id is there twice while indices change
+			}
+			if err == nil {
+				last = h.ID
 			}
 			if !yield(d, e.fail(ctx, "read", err)) {
 				return
@@ -278,29 +283,56 @@ func (e *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 		if len(some) > 0 {
 			query = es.All(append(queries, es.Terms(mapping.RunField, some))...)
 		}
-		if err := e.count(ctx, out, query); err != nil {
+		if err := e.count(ctx, query, func(b *group) { out.Add(b.of()) }); err != nil {
 			return nil, e.fail(ctx, "read", err)
 		}
 	}
 	return out, ctx.Err()
 }
 
-// counts counts the visible interval documents of a run.
-func (e *Store) counts(ctx context.Context, id string) (history.Counts, error) {
-	out := history.Counts{}
-	return out, e.count(ctx, out, es.Term(mapping.RunField, id))
+// counts counts the visible interval documents of a run that started at this time, in indices of the period of the store. In
+// others, it says in which: these have documents of an earlier fio2es, or are of a time when a lifecycle did not delete, or did.
+func (e *Store) counts(ctx context.Context, id string, start time.Time) (in history.Counts, outside []string, err error) {
+	in = history.Counts{}
+	err = e.count(ctx, es.Term(mapping.RunField, id), func(b *group) {
+		run, ingest, level, n, parts, pending := b.of()
+		other := mapping.Months
+		if e.period == other {
+			other = mapping.Years
+		}
+		if b.Key.Index != mapping.LatencyIndex(e.prefix, level, other, start) {
+			in.Add(run, ingest, level, n, parts, pending)
+		} else {
+			outside = append(outside, b.Key.Index)
+		}
+	})
+	slices.Sort(outside)
+	return in, slices.Compact(outside), err
 }
 
-// count adds the visible interval documents that a query finds. Without an index there are none.
+// group is a group of interval documents, and their numbers.
+type group struct {
+	Key                       struct{ Run, Ingest, Level, Index string }
+	Documents, Parts, Pending struct{ Value int }
+	level                     mapping.Level
+}
+
+// of returns the arguments of [history.Counts.Add].
+func (g *group) of() (run, ingest string, level mapping.Level, n, parts, pending int) {
+	return g.Key.Run, g.Key.Ingest, g.level, g.Documents.Value - g.Parts.Value, g.Parts.Value, g.Pending.Value
+}
+
+// count passes the groups of the visible interval documents that a query finds. Without an index there are none.
 //
 // It counts values (value_count), because the doc_count of an aggregation would add up the field _doc_count, which is
 // the number of requests in a histogram.
-func (e *Store) count(ctx context.Context, to history.Counts, query any) error {
+func (e *Store) count(ctx context.Context, query any, add func(*group)) error {
 	const page = 1000
 	terms := func(field string) any { return map[string]any{"terms": map[string]any{"field": field}} }
 	values := func(field string) any { return map[string]any{"value_count": map[string]any{"field": field}} }
 	groups := map[string]any{"size": page, "sources": []any{
 		map[string]any{"run": terms(mapping.RunField)}, map[string]any{"ingest": terms(mapping.IngestField)}, map[string]any{"level": terms(mapping.LevelField)},
+		map[string]any{"index": terms("_index")},
 	}}
 	body := map[string]any{"size": 0, "track_total_hits": false, "query": query, "aggs": map[string]any{"groups": map[string]any{
 		// all parts of a split document have a part, except the first
@@ -308,16 +340,12 @@ func (e *Store) count(ctx context.Context, to history.Counts, query any) error {
 	}}}
 	yes := true
 	for {
-		type number struct{ Value int }
 		var answer struct { // without indices, it has zero shards and no aggregations
 			es.Whole
 			Aggregations struct {
 				Groups struct {
 					After   json.RawMessage `json:"after_key"`
-					Buckets []struct {
-						Key                       struct{ Run, Ingest, Level string }
-						Documents, Parts, Pending number
-					}
+					Buckets []group
 				}
 			}
 		}
@@ -328,12 +356,12 @@ func (e *Store) count(ctx context.Context, to history.Counts, query any) error {
 			return fmt.Errorf("count documents in %s: %w", e.intervals(), err)
 		}
 		found := answer.Aggregations.Groups
-		for _, b := range found.Buckets {
-			level, err := mapping.ParseLevel(b.Key.Level)
-			if err != nil {
+		for i := range found.Buckets {
+			b := &found.Buckets[i]
+			if b.level, err = mapping.ParseLevel(b.Key.Level); err != nil {
 				return fmt.Errorf("count documents: %w", err)
 			}
-			to.Add(b.Key.Run, b.Key.Ingest, level, b.Documents.Value-b.Parts.Value, b.Parts.Value, b.Pending.Value)
+			add(b)
 		}
 		if len(found.After) == 0 || len(found.Buckets) < page {
 			return nil

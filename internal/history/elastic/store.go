@@ -28,7 +28,8 @@ import (
 //   - Finish stores the run document after all interval documents are stored and visible. It removes documents of
 //     other versions only after the run document is visible, too.
 //   - Documents of a version that replaces another one are pending ([mapping.PendingField]) until the other one is
-//     removed.
+//     removed. A version whose documents are in indices of another period replaces itself in the same way, and meanwhile
+//     readers leave out the second document of an id.
 type Store struct {
 	indices
 	client *es.Client
@@ -42,6 +43,7 @@ type Store struct {
 
 	preparing  chan struct{} // one goroutine prepares at a time; a channel, because waiting must end with a context
 	isPrepared bool
+	period     mapping.Period // of the indices of interval documents; known when isPrepared is true
 
 	mu       sync.Mutex                        // guards all below
 	versions map[history.Version]*versionState // versions that are not finished
@@ -72,7 +74,7 @@ func New(c *es.Client, prefix string) *Store {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Store{
 		indices: indices{prefix}, client: c, limits: usualLimits, ctx: ctx, close: cancel, slots: make(chan struct{}, requests),
-		preparing: make(chan struct{}, 1), versions: map[history.Version]*versionState{}, body: bytes,
+		preparing: make(chan struct{}, 1), period: mapping.Years, versions: map[history.Version]*versionState{}, body: bytes,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -64,7 +65,7 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 		return err
 	}
 	for len(docs) > 0 {
-		of, err := e.look(ctx, history.VersionOf(docs[0]))
+		of, err := e.look(ctx, history.VersionOf(docs[0]), docs[0].Run.Start)
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (e *Store) pack(docs []*mapping.Interval, of *versionState) (body []*docume
 		marked := *d
 		marked.Run.Pending = of.hidden
 		text = marked.AppendJSON(text[:0])
-		one := &document{index: d.Index(e.prefix), id: d.ID(), text: bytes.Clone(text), of: of}
+		one := &document{index: d.Index(e.prefix, e.period), id: d.ID(), text: bytes.Clone(text), of: of}
 		if size += one.bytes(); len(body) > 0 && (size > most || history.VersionOf(d) != history.VersionOf(docs[0])) {
 			break
 		}
@@ -141,7 +142,7 @@ func (e *Store) settled(ctx context.Context, of history.Version) (*versionState,
 // look returns the state of a version, or the error of its documents. Before the first one is sent, it must be known whether
 // the version replaces another one: then its documents are marked as pending. Dashboards, which add up all documents, skip
 // them until the old version is deleted. And it must be known whether the version itself is there.
-func (e *Store) look(ctx context.Context, of history.Version) (*versionState, error) {
+func (e *Store) look(ctx context.Context, of history.Version, start time.Time) (*versionState, error) {
 	e.mu.Lock()
 	s := e.state(of)
 	if !s.looked {
@@ -156,14 +157,14 @@ func (e *Store) look(ctx context.Context, of history.Version) (*versionState, er
 	if looked || err != nil {
 		return s, err
 	}
-	have, err := e.counts(ctx, of.Run)
+	have, outside, err := e.counts(ctx, of.Run, start)
 	if err != nil {
 		return nil, fmt.Errorf("look for other versions: %w", advised(err))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !s.looked {
-		s.looked, s.hidden = true, have.HasOthers(of.Run, of.Ingest)
+		s.looked, s.hidden = true, have.HasOthers(of.Run, of.Ingest) || len(outside) > 0
 		s.again = !s.hidden && have[of.Run][of.Ingest].All() > 0
 	}
 	return s, nil

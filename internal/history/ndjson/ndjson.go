@@ -34,7 +34,7 @@ func (n *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 		}
 	}
 	for _, d := range docs {
-		if err := n.pair(ctx, d.Index(n.prefix), d.ID(), d.AppendJSON); err != nil {
+		if err := n.pair(ctx, d.Index(n.prefix, mapping.Months), d.ID(), d.AppendJSON); err != nil {
 			return err
 		}
 	}

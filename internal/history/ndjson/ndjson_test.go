@@ -41,7 +41,7 @@ func TestNDJSON(t *testing.T) {
 		}
 		var got mapping.Interval
 		lines.Scan()
-		if err := json.Unmarshal(lines.Bytes(), &action); err != nil || action.Index.ID != d.ID() || action.Index.Index != d.Index("fio") {
+		if err := json.Unmarshal(lines.Bytes(), &action); err != nil || action.Index.ID != d.ID() || action.Index.Index != d.Index("fio", mapping.Months) {
 			t.Errorf("action %s, %v", lines.Bytes(), err)
 		}
 		lines.Scan()
