@@ -72,6 +72,22 @@ func matrixJob(t *testing.T, signals map[string]any, runs ...fields) Job {
 	return j
 }
 
+// withOthers returns a sweep, and runs of another engine and of a fixed rate that have sizes and depths of it.
+func withOthers() (runs []fields) {
+	work := func(size, depth int, rest string) fields {
+		name := fmt.Sprintf("randread %dK qd%d %s", size/1024, depth, rest)
+		return fields{"workload.name": fmt.Sprintf("%s #%04x", name, len(name)*depth), "workload.id": "1-" + name}
+	}
+	for i, size := range []int{4096, 65536} {
+		for _, depth := range []int{1, 4, 16} {
+			runs = append(runs, swept(len(runs), size, depth, float64(60+40*depth+600*i), work(size, depth, "libaio direct")))
+		}
+	}
+	return append(runs,
+		swept(6, 4096, 4, 3, work(4096, 4, "mmap")),
+		swept(7, 4096, 1, 120, work(4096, 1, "libaio direct rate_iops=400")), swept(8, 4096, 4, 130, work(4096, 4, "libaio direct rate_iops=400")))
+}
+
 // TestDrawMatrix: the cells, their order, and which runs they show.
 func TestDrawMatrix(t *testing.T) {
 	browser := browser(t)
@@ -112,6 +128,11 @@ func TestDrawMatrix(t *testing.T) {
 				swept(3, 4096, 4, 40, fields{"workload.id": "1-c"}), swept(4, 4096, 4, 50, nil),
 			}, "4 KiB; 1, 4; 4 KiB 1: mixed, 4 KiB 4: 50 µs", nil,
 		},
+		"a sweep beside others of its sizes": {
+			nil, withOthers(), "4 KiB, 64 KiB; 1, 4, 16; 4 KiB 16: 700 µs, 4 KiB 1: 100 µs, 4 KiB 4: 220 µs, 64 KiB 16: 1.3 ms, 64 KiB 1: 700 µs, 64 KiB 4: 820 µs",
+			[]string{"randread libaio direct", "workload 1 of 3: click its name for the next"},
+		},
+		"the other engine beside it": {signals{"turn": 2}, withOthers(), "4 KiB; 4; 4 KiB 4: 3 µs", []string{"randread mmap"}},
 		"depth of all volumes": {
 			nil, []fields{swept(0, 4096, 16, 10, nil), swept(1, 4096, 16, 20, fields{"cbt.total_iodepth": 16})}, "4 KiB; 16, 16 in total; 4 KiB 16 in total: 20 µs, 4 KiB 16: 10 µs", nil,
 		},
@@ -180,11 +201,24 @@ func TestDrawCurveOrder(t *testing.T) {
 	j := job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
 	j.Answers["answer"] = answerOf(t, sweep([]int{1 << 20, 4096, 131072, 16384}, []int{1, 4}, nil)...)
 	j.Ask = map[string]string{"order": "view.scale('colour').domain()"}
-	pictures := browser.draw(t, j)
-	var order []string
-	asked(t, pictures[0], "order", &order)
-	if want := []string{"randread 4 KiB", "randread 16 KiB", "randread 128 KiB", "randread 1 MiB"}; !slices.Equal(order, want) {
-		t.Errorf("%q, want %q", order, want)
+	others, hidden := job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full), withOthers()
+	// a workload of the sweep's name with an option that no name says
+	hidden = append(hidden, swept(9, 4096, 4, 500, fields{"workload.name": "randread 4K qd4 libaio direct #ffff", "workload.id": "1-hidden"}))
+	j.Width, others.Width, others.Ask = 900, 900, map[string]string{"order": j.Ask["order"]}
+	divided := others
+	others.Answers, divided.Answers = map[string]json.RawMessage{"answer": answerOf(t, withOthers()...)}, map[string]json.RawMessage{"answer": answerOf(t, hidden...)}
+	pictures := browser.draw(t, j, others, divided)
+	for i, want := range []string{
+		"randread 4 KiB, randread 16 KiB, randread 128 KiB, randread 1 MiB",
+		"randread 4K libaio direct, randread 4K libaio direct rate_iops=400, randread 4K mmap, randread 64K libaio direct",
+		"randread 4K libaio direct rate_iops=400, randread 4K mmap, randread 4K qd1 libaio direct #001d, randread 4K qd16 libaio direct #01e0, " +
+			"randread 4K qd4 libaio direct #0074, randread 4K qd4 libaio direct #ffff, randread 64K libaio direct",
+	} {
+		var order []string
+		if asked(t, pictures[i], "order", &order); strings.Join(order, ", ") != want {
+			t.Errorf("%q, want %q", order, want)
+		}
+		savePicture(t, fmt.Sprintf("curves-%d", i), pictures[i])
 	}
 }
 
