@@ -33,8 +33,8 @@ func answerFile(dir, panel, data, kind string) string {
 	return filepath.Join(dir, panel+"."+data+kind+".json")
 }
 
-// Normalize removes from an answer what differs between searches: the time that it took, and ids. It replaces the
-// prefix of index names by "fio".
+// Normalize removes from an answer what differs between searches: the time that it took, ids, and when changes were found. It
+// replaces the prefix of index names by "fio".
 func Normalize(answer []byte, prefix string) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(answer))
 	d.UseNumber() // keep the text of numbers
@@ -45,6 +45,7 @@ func Normalize(answer []byte, prefix string) (json.RawMessage, error) {
 	delete(v, "took")
 	delete(v, "_shards")
 	Walk(v, "", func(_ string, node map[string]any) { // all hits, including those in aggregations
+		delete(node, "marked")
 		if index, ok := node["_index"].(string); ok {
 			delete(node, "_id")
 			if rest, ok := strings.CutPrefix(index, prefix); ok {
