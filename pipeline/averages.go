@@ -99,7 +99,7 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 					continue
 				}
 				of := ofJobs.of(averageKey{window, key})
-				for _, level := range r.opt.Levels {
+				for _, level := range levelsOf(r.opt.Levels) {
 					to := sums.of(averageKey{window, key.At(level)})
 					to.iops.join(of.iops, ran)
 					to.latency.join(of.latency, ran)

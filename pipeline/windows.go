@@ -78,7 +78,7 @@ func newRunReader(p *input, said *problems) *runReader {
 		for _, s := range p.Sections {
 			for _, j := range s.Jobs {
 				r.sectionOf[j] = s.Name
-				r.fioNames[r.keyOf(j, 0).At(mapping.Job)] = j.Section()
+				r.fioNames[r.keyOf(j, 0).At(align.Job)] = j.Section()
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	}
 	opt := align.Options{
 		Window: r.Window, Tolerance: tolerance, Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
-		Levels: r.opt.Levels, Workers: r.opt.Workers, Live: r.isLive, Coarseness: r.opt.Coarseness,
+		Levels: levelsOf(r.opt.Levels), Workers: r.opt.Workers, Live: r.isLive, Coarseness: r.opt.Coarseness,
 	}
 	n := windowsAhead
 	if r.isLive { // put may use the counts of jobs
@@ -271,15 +271,24 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 
 // newWindow returns a window without requests, and counts it. Times are milliseconds since the run's start.
 func (r *runReader) newWindow(run *mapping.RunInfo, key align.Key, start, end, elapsed int64) *window.Window {
-	r.made.Add(key.Level, 1)
+	level := mapping.Level(key.Level)
+	r.made.Add(level, 1)
 	w := &window.Window{
-		Run: run, Level: key.Level, Host: key.Host, Job: key.Job, Section: key.Section, Direction: key.Direction.String(),
+		Run: run, Level: level, Host: key.Host, Job: key.Job, Section: key.Section, Direction: key.Direction.String(),
 		Start: r.At(max(start, 0)), End: r.At(max(end, 0)), ElapsedMS: max(elapsed, 0),
 	}
-	if key.Direction = 0; key.Level == mapping.Job {
+	if key.Direction = 0; level == mapping.Job {
 		w.Section = r.fioNames[key]
 	}
 	return w
+}
+
+// levelsOf returns the levels of documents as those of windows. Their numbers are the same.
+func levelsOf(levels []mapping.Level) (list []align.Level) {
+	for _, l := range levels {
+		list = append(list, align.Level(l))
+	}
+	return list
 }
 
 // keyOf returns the key of a job's requests in a direction, for [align.Key.At].

@@ -64,8 +64,8 @@ var rules = map[string]rule{
 	},
 
 	"pipeline/align": {
-		level: 2, imports: []string{"hist", "mapping", "pipeline/fiolog"}, std: true,
-		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
+		level: 2, imports: []string{"hist", "pipeline/fiolog"}, std: true,
+		why: "windows do not depend on where rows come from or what is done with windows",
 	},
 	"pipeline/cbt": {
 		level: 3, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "internal/alike", "internal/fioargs", "internal/safeyaml"},

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -39,7 +38,7 @@ func busyRows(layout hist.Layout, offset int64, seed uint64) []align.Row {
 }
 
 func BenchmarkMerge(b *testing.B) {
-	hosts := []mapping.Level{mapping.Cluster, mapping.Host}
+	hosts := []align.Level{align.Cluster, align.Host}
 	for _, c := range []struct {
 		name    string
 		offset  int64

@@ -10,7 +10,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -88,7 +87,7 @@ func TestMergeTooSlow(t *testing.T) {
 	last := &rows[4500]
 	last.Bins = append(slices.Clone(last.Bins), hist.Bin{Index: uint32(hours.Index(4000e9)), Count: 1})
 	last.Total++
-	opt := align.Options{Window: 1000, Levels: []mapping.Level{mapping.Cluster, mapping.Section}} // it counts as late once
+	opt := align.Options{Window: 1000, Levels: []align.Level{align.Cluster, align.Section}} // it counts as late once
 	windows, stats := merge(t, []jobRows{{rows: rows}}, opt)
 	if share := 1 - 600.0/4000; math.Abs(stats.Late-share) > 0.01 {
 		t.Errorf("%v requests were late, want %v", stats.Late, share)
@@ -114,7 +113,7 @@ func TestMergeMinutesMemory(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in use: testcost has it run less often
 	start, seen := heap(), 0
-	for _, err := range align.Merged(t.Context(), in, align.Options{Window: 1000, Levels: []mapping.Level{mapping.Host}, Workers: 4}, nil) {
+	for _, err := range align.Merged(t.Context(), in, align.Options{Window: 1000, Levels: []align.Level{align.Host}, Workers: 4}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

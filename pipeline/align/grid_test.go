@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -164,14 +163,14 @@ func TestSlots(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		levels []mapping.Level
+		levels []Level
 		want   int
 	}{
 		{nil, 1},
-		{[]mapping.Level{mapping.Host, mapping.Cluster}, 3},
-		{[]mapping.Level{mapping.Cluster, mapping.Host, mapping.Section}, 3 + 2},
-		{mapping.Levels[:], 6 + 2},
-		{[]mapping.Level{mapping.Section}, 2},
+		{[]Level{Host, Cluster}, 3},
+		{[]Level{Cluster, Host, Section}, 3 + 2},
+		{Levels[:], 6 + 2},
+		{[]Level{Section}, 2},
 	} {
 		m := newMerger(streams, Options{Window: 1000, Levels: tt.levels})
 		if got := m.workers[0].slots; got != tt.want*fiolog.Directions {

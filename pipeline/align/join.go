@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // Precision is the required accuracy of a percentile in each window. The zero value requires
@@ -131,7 +130,7 @@ func (j *joint) isPrecise(p Precision) bool {
 	if p.Quantile <= 0 || j.end-j.start >= p.Longest {
 		return true
 	}
-	top := mapping.Section
+	top := Section
 	for key := range j.parts {
 		top = min(top, key.Level)
 	}

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -63,9 +62,9 @@ func shape(windows []*Window) []string {
 }
 
 func TestJoin(t *testing.T) {
-	all := Key{Level: mapping.Cluster}
-	writes := Key{Level: mapping.Cluster, Direction: fiolog.Write}
-	host := Key{Level: mapping.Host, Host: "h"}
+	all := Key{Level: Cluster}
+	writes := Key{Level: Cluster, Direction: fiolog.Write}
+	host := Key{Level: Host, Host: "h"}
 	p99 := Precision{Quantile: 0.99, Error: 0.1, Longest: 60_000}
 	for name, c := range map[string]struct {
 		in   []*Window
@@ -108,7 +107,7 @@ func TestJoinEnds(t *testing.T) {
 	broken := errors.New("broken")
 	n := 0
 	for _, err := range Joined(func(yield func(*Window, error) bool) {
-		_ = yield(second(0, Key{Level: mapping.Cluster}, 10), nil) && yield(nil, broken)
+		_ = yield(second(0, Key{Level: Cluster}, 10), nil) && yield(nil, broken)
 	}, p) {
 		if n++; !errors.Is(err, broken) {
 			t.Error(err)
@@ -116,7 +115,7 @@ func TestJoinEnds(t *testing.T) {
 	}
 	var long []*Window
 	for at := range int64(20) {
-		long = append(long, second(at, Key{Level: mapping.Cluster}, 1))
+		long = append(long, second(at, Key{Level: Cluster}, 1))
 	}
 	for w := range Joined(sequence(long...), p) {
 		if n++; w.Length != 3000 {
@@ -127,9 +126,9 @@ func TestJoinEnds(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d results", n)
 	}
-	coarse := second(1, Key{Level: mapping.Cluster}, 1)
+	coarse := second(1, Key{Level: Cluster}, 1)
 	coarse.Latencies = coarse.Latencies.To(hist.Fio3(3))
-	if got := joinAll(t, sequence(second(0, Key{Level: mapping.Cluster}, 1), coarse), p); len(got) != 2 {
+	if got := joinAll(t, sequence(second(0, Key{Level: Cluster}, 1), coarse), p); len(got) != 2 {
 		t.Errorf("%d windows of two layouts", len(got))
 	}
 }
@@ -143,7 +142,7 @@ func TestJoinKeeps(t *testing.T) {
 			Error:    rapid.SampledFrom([]float64{0.05, 0.2}).Draw(t, "error"), Longest: 5000,
 		}
 		keys := []Key{
-			{Level: mapping.Cluster}, {Level: mapping.Cluster, Direction: fiolog.Write}, {Level: mapping.Host, Host: "a"}, {Level: mapping.Host, Host: "b"},
+			{Level: Cluster}, {Level: Cluster, Direction: fiolog.Write}, {Level: Host, Host: "a"}, {Level: Host, Host: "b"},
 		}
 		in := map[Key]*Window{}
 		var windows []*Window
@@ -174,7 +173,7 @@ func TestJoinKeeps(t *testing.T) {
 			if unsure >= 0 && unsure != w.Elapsed {
 				t.Fatalf("the window at %d is too short", unsure)
 			}
-			if w.Key.Level == mapping.Cluster && w.Length < p.Longest && !isPrecise(w.Latencies, p) {
+			if w.Key.Level == Cluster && w.Length < p.Longest && !isPrecise(w.Latencies, p) {
 				unsure = w.Elapsed // which the last one may be
 			}
 			if last = w; w.Length > 4*p.Longest || w.Start > w.End {

@@ -8,16 +8,15 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 func TestKeyAt(t *testing.T) {
-	k := align.Key{Level: mapping.Job, Host: "a", Job: "1", Direction: fiolog.Trim}
+	k := align.Key{Level: align.Job, Host: "a", Job: "1", Direction: fiolog.Trim}
 	for _, want := range []align.Key{
-		{Level: mapping.Cluster, Direction: fiolog.Trim},
-		{Level: mapping.Host, Host: "a", Direction: fiolog.Trim},
+		{Level: align.Cluster, Direction: fiolog.Trim},
+		{Level: align.Host, Host: "a", Direction: fiolog.Trim},
 		k,
 	} {
 		if got := k.At(want.Level); got != want {
@@ -29,12 +28,12 @@ func TestKeyAt(t *testing.T) {
 // TestKeyOrder has keys in the order in which windows of one time come.
 func TestKeyOrder(t *testing.T) {
 	host := func(h string, d fiolog.Direction) align.Key {
-		return align.Key{Level: mapping.Host, Host: h, Direction: d}
+		return align.Key{Level: align.Host, Host: h, Direction: d}
 	}
-	job := func(h, j string) align.Key { return align.Key{Level: mapping.Job, Host: h, Job: j} }
+	job := func(h, j string) align.Key { return align.Key{Level: align.Job, Host: h, Job: j} }
 	want := []align.Key{
-		{Level: mapping.Cluster, Direction: fiolog.Read},
-		{Level: mapping.Cluster, Direction: fiolog.Trim},
+		{Level: align.Cluster, Direction: fiolog.Read},
+		{Level: align.Cluster, Direction: fiolog.Trim},
 		host("a", fiolog.Read), host("a", fiolog.Write), host("b", fiolog.Read),
 		job("a", ""), job("a", "1"), job("a", "2"), job("a", "10"), job("a", "100"), job("a", "vol.1"), job("b", "1"),
 	}
@@ -49,7 +48,7 @@ func TestKeyOrder(t *testing.T) {
 func TestKeyOrderIsOne(t *testing.T) {
 	keys := rapid.Custom(func(t *rapid.T) align.Key {
 		return align.Key{
-			Level:     rapid.SampledFrom(mapping.Levels[:]).Draw(t, "level"),
+			Level:     rapid.SampledFrom(align.Levels[:]).Draw(t, "level"),
 			Host:      rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "host"),
 			Job:       rapid.StringMatching(`[0-9.a!]{0,3}`).Draw(t, "job"),
 			Direction: fiolog.Direction(rapid.IntRange(0, 2).Draw(t, "direction")),

@@ -38,7 +38,6 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -61,12 +60,12 @@ func (w Weighting) String() string {
 
 // Options say how windows are made.
 type Options struct {
-	Window    int64           // length in milliseconds, at least 1
-	Tolerance int64           // times within this distance of an edge count as the edge; usual is 5 % of a row's length
-	Weighting Weighting       // InFlight by default
-	SpreadAll bool            // in-flight weights for all requests, not only those longer than a window
-	Levels    []mapping.Level // in any order; Cluster by default
-	Workers   int             // goroutines; by default one for each CPU
+	Window    int64     // length in milliseconds, at least 1
+	Tolerance int64     // times within this distance of an edge count as the edge; usual is 5 % of a row's length
+	Weighting Weighting // InFlight by default
+	SpreadAll bool      // in-flight weights for all requests, not only those longer than a window
+	Levels    []Level   // in any order; Cluster by default
+	Workers   int       // goroutines; by default one for each CPU
 	// Coarseness is the least coarseness of the bins of windows. Weights and times come from the bins of the rows.
 	Coarseness int
 	// Live says that rows come while fio writes them, and that none begins before an earlier row of its stream, in any
@@ -172,13 +171,13 @@ type group struct {
 // their own: one for each section on each host would take several times the memory.
 func newMerger(streams []*Stream, opt Options) *merger {
 	if len(opt.Levels) == 0 {
-		opt.Levels = []mapping.Level{mapping.Cluster}
+		opt.Levels = []Level{Cluster}
 	}
 	opt.Levels = slices.Sorted(slices.Values(opt.Levels))
 	m := &merger{opt: opt, streams: streams, cold: map[int64][]*sum{}}
-	var lowest []mapping.Level // to whose slots rows are added
+	var lowest []Level // to whose slots rows are added
 	for i, l := range opt.Levels {
-		if i == len(opt.Levels)-1 || opt.Levels[i+1] == mapping.Section {
+		if i == len(opt.Levels)-1 || opt.Levels[i+1] == Section {
 			lowest = append(lowest, l)
 		}
 	}
@@ -194,7 +193,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 		for d := range fiolog.Direction(fiolog.Directions) {
 			key.Direction = d
 			for _, l := range opt.Levels {
-				if (l == mapping.Section) == (key.Level == mapping.Section) {
+				if (l == Section) == (key.Level == Section) {
 					slots[key.At(l)] = append(slots[key.At(l)], i*fiolog.Directions+int(d))
 				}
 			}
@@ -499,7 +498,7 @@ func (m *merger) parallel(do func(*worker, *Stream)) {
 // Key names the direction, the host, the job and the section of a window's requests. Fields that the level does not
 // distinguish are empty.
 type Key struct {
-	Level     mapping.Level
+	Level     Level
 	Host      string
 	Job       string
 	Section   string
@@ -508,19 +507,19 @@ type Key struct {
 
 // Compare orders keys by level, host, job, section and direction.
 func (k Key) Compare(o Key) int {
-	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host), mapping.CompareJobs(k.Job, o.Job),
+	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host), compareJobs(k.Job, o.Job),
 		cmp.Compare(k.Section, o.Section), cmp.Compare(k.Direction, o.Direction))
 }
 
 // At returns the key of the same requests at another level.
-func (k Key) At(l mapping.Level) Key {
+func (k Key) At(l Level) Key {
 	at := Key{Level: l, Direction: k.Direction}
 	switch l {
-	case mapping.Host:
+	case Host:
 		at.Host = k.Host
-	case mapping.Job:
+	case Job:
 		at.Host, at.Job = k.Host, k.Job
-	case mapping.Section:
+	case Section:
 		at.Section = k.Section
 	}
 	return at

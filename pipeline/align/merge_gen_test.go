@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -160,7 +159,7 @@ func optionsOf(t *rapid.T) align.Options {
 	}
 	// Rows of several directions begin before others that ended, which only in-flight weights allow while fio writes.
 	opt.Live = rapid.Bool().Draw(t, "live") && opt.Weighting == align.InFlight
-	for _, l := range mapping.Levels {
+	for _, l := range align.Levels {
 		if rapid.Bool().Draw(t, "level") {
 			opt.Levels = append(opt.Levels, l)
 		}

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -24,16 +23,16 @@ type amount struct {
 }
 
 // has reports whether windows of a level are made.
-func has(levels []mapping.Level, l mapping.Level) bool {
-	return slices.Contains(levels, l) || len(levels) == 0 && l == mapping.Cluster
+func has(levels []align.Level, l align.Level) bool {
+	return slices.Contains(levels, l) || len(levels) == 0 && l == align.Cluster
 }
 
 // amounts are the requests in the rows that went in, and in the windows that came out.
-func amounts(jobs []jobRows, windows []*align.Window, levels []mapping.Level) (in, out map[align.Key]amount) {
+func amounts(jobs []jobRows, windows []*align.Window, levels []align.Level) (in, out map[align.Key]amount) {
 	in, out = map[align.Key]amount{}, map[align.Key]amount{}
 	for _, j := range jobs {
 		for _, r := range j.rows {
-			for _, l := range mapping.Levels {
+			for _, l := range align.Levels {
 				if has(levels, l) {
 					k := align.Key{Host: j.host, Job: j.job, Section: j.section, Direction: r.Direction}.At(l)
 					a := in[k]
@@ -60,8 +59,8 @@ func TestMergeKeepsBins(t *testing.T) {
 				in.AddBins(row.Layout, row.Bins)
 			}
 		}
-		highest := mapping.Cluster
-		for highest < mapping.Section && !has(opt.Levels, highest) {
+		highest := align.Cluster
+		for highest < align.Section && !has(opt.Levels, highest) {
 			highest++
 		}
 		for _, w := range windows {
@@ -177,18 +176,18 @@ func TestMerge(t *testing.T) {
 func TestMergeLevels(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		jobs, opt := runs(kinds["coarsenesses"]).Draw(r, "run"), optionsOf(r)
-		opt.Levels = mapping.Levels[:]
+		opt.Levels = align.Levels[:]
 		type at struct {
 			elapsed int64
 			key     align.Key
 		}
 		type sum struct {
 			at
-			of mapping.Level
+			of align.Level
 		}
 		got, want := map[at]*hist.Histogram{}, map[sum]*hist.Histogram{}
 		windows, _ := merge(t, jobs, opt)
-		wider := map[mapping.Level][]mapping.Level{mapping.Job: {mapping.Cluster, mapping.Host}, mapping.Section: {mapping.Cluster}}
+		wider := map[align.Level][]align.Level{align.Job: {align.Cluster, align.Host}, align.Section: {align.Cluster}}
 		for _, w := range windows {
 			got[at{w.Elapsed, w.Key}] = w.Latencies
 			for _, l := range wider[w.Key.Level] {
@@ -221,7 +220,7 @@ func TestMergeOneLevel(t *testing.T) {
 				jobs[i].host, jobs[i].job = "a", fmt.Sprint(i)
 			}
 		}
-		of := func(isJoined bool, level mapping.Level, levels ...mapping.Level) (windows []*align.Window) {
+		of := func(isJoined bool, level align.Level, levels ...align.Level) (windows []*align.Window) {
 			opt.Levels = levels
 			all := align.Merged(t.Context(), streams(jobs), opt, nil)
 			if isJoined {
@@ -237,12 +236,12 @@ func TestMergeOneLevel(t *testing.T) {
 			}
 			return windows
 		}
-		for _, l := range mapping.Levels {
-			if d := gocmp.Diff(look(of(false, l, l)), look(of(false, l, mapping.Levels[:]...))); d != "" {
+		for _, l := range align.Levels {
+			if d := gocmp.Diff(look(of(false, l, l)), look(of(false, l, align.Levels[:]...))); d != "" {
 				r.Fatalf("%v alone, and with other levels: %s", l, d)
 			}
 		}
-		if d := gocmp.Diff(look(of(true, mapping.Cluster, mapping.Cluster)), look(of(true, mapping.Cluster, mapping.Levels[:]...))); d != "" {
+		if d := gocmp.Diff(look(of(true, align.Cluster, align.Cluster)), look(of(true, align.Cluster, align.Levels[:]...))); d != "" {
 			r.Fatalf("joined, alone and with other levels: %s", d)
 		}
 	})
