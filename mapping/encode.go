@@ -19,11 +19,18 @@ import (
 // cannot be written in JSON. Histograms, nine tenths of a document, take several times as long.
 
 // AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. A rate that is
-// not known is absent, so that nothing adds it up as 0.
+// not known is absent, so that nothing adds it up as 0, and so are the requests of averages.
 func (d *Interval) AppendJSON(dst []byte) []byte {
 	b, v := append(dst, '{'), reflect.ValueOf(d).Elem()
 	for _, m := range membersOf(reflect.TypeFor[Interval]()) {
-		if m.name != "iops" || d.IOPS != 0 || d.Weighting != Averaged && d.Requests.Completed == 0 {
+		isUnknown := false
+		switch m.name {
+		case "iops":
+			isUnknown = d.IOPS == 0 && (d.Weighting == Averaged || d.Requests.Completed > 0)
+		case "requests":
+			isUnknown = d.Weighting == Averaged
+		}
+		if !isUnknown {
 			b = m.append(b, v)
 		}
 	}
@@ -118,7 +125,7 @@ func (m *member) append(b []byte, v reflect.Value) []byte {
 	b = append(b, m.key...)
 	value := len(b)
 	b = appendValue(b, v)
-	if m.omit && string(b[value:]) == "{}" {
+	if m.omit && v.Kind() != reflect.Pointer && string(b[value:]) == "{}" {
 		return b[:begin]
 	}
 	return append(b, ',')

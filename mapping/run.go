@@ -203,7 +203,7 @@ func (h *RunHost) Of(direction string) *HostTotals {
 // HostTotals are what reports have of a direction of a host. Its percentiles are those of its windows.
 type HostTotals struct {
 	Requests int64       `json:"requests"`
-	IOPS     float64     `json:"iops"` // per second
+	IOPS     float64     `json:"iops,omitempty"` // per second; 0 if not known
 	Latency  HostLatency `json:"latency"`
 }
 
@@ -234,10 +234,10 @@ type Clock struct {
 
 // Totals are the totals of one direction of a run, or of all directions.
 type Totals struct {
-	Requests   int64   `json:"requests"`
+	Requests   int64   `json:"requests,omitempty"` // 0 if not known, as of averages, and then absent in JSON
 	Bytes      int64   `json:"bytes,omitempty"`
 	DurationMS int64   `json:"duration_ms,omitempty"`
-	IOPS       float64 `json:"iops"`                // per second
+	IOPS       float64 `json:"iops,omitempty"`      // per second; 0 if not known, and then absent in JSON
 	Bandwidth  float64 `json:"bandwidth,omitempty"` // bytes per second
 	Means      Means   `json:"means,omitzero"`
 	Sums       Sums    `json:"sums,omitzero"`

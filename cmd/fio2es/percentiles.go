@@ -107,7 +107,6 @@ type percentiles struct {
 	totalOnly  bool
 	note       func(*query.Run, *mapping.Run) // called for a run without windows
 
-	noClock bool                   // the windows of the run have no time of day
 	windows int                    // number of windows of the run
 	sum     *window.Sum            // sum of the windows, if the query does not want all of the run
 	series  map[series]*window.Sum // sums of the windows of each host and job: see hasSeries
@@ -134,7 +133,6 @@ func newPercentiles(w io.Writer, format, method string, confidence float64, q *q
 // begin begins a run. If there are several, tables name it.
 func (p *percentiles) begin(run *query.Run) error {
 	p.marks, p.windows, p.sum, p.series = facts.Marks{}, 0, &window.Sum{}, map[series]*window.Sum{}
-	p.noClock = !run.HasClock()
 	switch {
 	case !run.IsAlone && run.Stored != nil:
 		p.to.Begin(run.Name + ", started " + facts.StartedInZone(run.Stored))
@@ -168,7 +166,6 @@ func (p *percentiles) window(w *window.Window) error {
 
 func (p *percentiles) write(r *percentileRow) error {
 	p.marks.Add(&r.latency)
-	r.noClock = p.noClock
 	if p.method == "fio" || p.confidence > 0 {
 		h, err := r.Histogram()
 		if err != nil {
@@ -278,7 +275,6 @@ type percentileRow struct {
 	latency facts.Latencies
 	isSum   bool  // a sum of windows
 	lasted  int64 // of a total, in milliseconds
-	noClock bool  // see percentiles
 }
 
 // isTotal reports whether the row is about the whole run.
@@ -308,7 +304,7 @@ func (r *percentileRow) at() string {
 
 // clock returns the time of day at which the window began, if it is known.
 func (r *percentileRow) clock() string {
-	if r.isTotal() || r.noClock || !unit.IsKnown(r.Start) {
+	if r.isTotal() || !unit.IsKnown(r.Start) {
 		return ""
 	}
 	return unit.Time(r.Start, unit.OfDayMS)
@@ -344,7 +340,7 @@ func percentileColumns(withIntervals bool) []table.Column[*percentileRow] {
 			{Name: "section", Heading: "SECTION", Sparse: true, Value: func(r *percentileRow) any { return r.Section }},
 			{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.Direction }},
 		},
-		times[:2], table.Where(func(r *percentileRow) bool { return !r.noClock || r.isTotal() }, times[2:]),
+		times,
 		[]table.Column[*percentileRow]{
 			{
 				Name: "requests", Heading: ">REQUESTS",

@@ -50,7 +50,12 @@ Ctrl-C ends it before.`,
 				return err
 			}
 			line := windowLines(e.stdout, format)
-			show := func(_ *mapping.Run, w *window.Window) error { return line(w) }
+			show := func(run *mapping.Run, w *window.Window) error {
+				if run.Placed == mapping.PlacedByJob {
+					w = w.WithoutClock()
+				}
+				return line(w)
+			}
 			closeScreen := func() {}
 			if !quiet && !cmd.Flags().Changed("format") && e.canShow() {
 				view := live.New(rules)

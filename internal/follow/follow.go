@@ -59,8 +59,9 @@ func Follow(ctx context.Context, to ingest.Target, opt Options) (Result, error) 
 	log := opt.Ingest.Log
 	f := &follower{
 		Options: opt, to: to, watched: map[string]*watched{},
-		problems: problems{log: log, quiet: opt.Quiet, reported: map[string]bool{}}, windows: newWindows(log, opt.Window),
+		problems: problems{log: log, quiet: opt.Quiet, reported: map[string]bool{}},
 	}
+	f.windows = newWindows(log, func(w *window.Window) error { return opt.Window(f.shown(w)) })
 	err := f.watch(ctx)
 	f.LeftOut = f.LeftOut || f.problems.reportRest()
 	return f.Result, err
@@ -370,7 +371,7 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 			if isNew, err := f.windows.take(w); err != nil || !isNew {
 				return err
 			}
-			return alerts.window(w)
+			return alerts.window(f.shown(w))
 		})
 		if err == nil {
 			alerts.end()
@@ -378,6 +379,14 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 		}
 		s.done <- err
 	})
+}
+
+// shown returns a window as people see it.
+func (f *follower) shown(w *window.Window) *window.Window {
+	if f.Ingest.Pipeline.Align == pipeline.AlignJob {
+		return w.WithoutClock()
+	}
+	return w
 }
 
 // collect records the result of a run's session if the session has ended. It returns an error only if the error

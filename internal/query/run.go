@@ -55,8 +55,8 @@ type Run struct {
 // mostJobs limits the names of jobs that are kept for a message.
 const mostJobs = 1000
 
-// HasClock reports whether windows of the run have a time of day.
-func (r *Run) HasClock() bool {
+// hasClock reports whether windows of the run have a time of day. Without one they count from the zero time, so that no command shows it.
+func (r *Run) hasClock() bool {
 	switch {
 	case r.Stored != nil:
 		return r.Stored.Placed != mapping.PlacedByJob
@@ -167,7 +167,7 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 func (r *Run) wanted(take func(*window.Window) error) func(*window.Window) error {
 	q, levels := r.query, r.levels()
 	var from, to time.Time
-	var of *mapping.RunInfo // of the section
+	var of, undated *mapping.RunInfo // of the section; of windows without a time of day
 	isBound := false
 	return func(w *window.Window) (err error) {
 		if r.part {
@@ -203,6 +203,13 @@ func (r *Run) wanted(take func(*window.Window) error) func(*window.Window) error
 			Wants(q.Directions, w.Direction) && Wants(q.Hosts, w.Host) && (Wants(q.Jobs, w.Job) || slices.Contains(q.Jobs, w.Section)) {
 			if r.part {
 				w.Level = mapping.Cluster
+			}
+			if !r.hasClock() {
+				w = w.WithoutClock()
+				if undated == nil {
+					undated = w.Run
+				}
+				w.Run = undated
 			}
 			return take(w)
 		}
@@ -452,6 +459,9 @@ func Judge(ctx context.Context, run *Run, q *Query, rules []slo.Rule) (*Judgemen
 		e.SetEnd(doc)
 	}
 	j := &Judgement{doc.Run, checked, e.Verdicts()}
+	if !run.hasClock() {
+		j.Run.Start = time.Time{} // windows count from it
+	}
 	if !isEmpty || take == nil {
 		return j, nil
 	}

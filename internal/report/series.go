@@ -238,8 +238,9 @@ func (s *sparse) isOpen(us float64) bool { return len(s.bins) > 0 && us >= s.las
 
 // moment is the time of an event, such as the worst window, and its value.
 type moment struct {
-	at    time.Time
-	value float64
+	at         time.Time // the zero time is the start of a run whose date is not known
+	value      float64
+	isTimeless bool // no window shows when it was
 }
 
 // moments are the worst windows of a direction. They do not depend on which windows are joined to columns.
@@ -264,7 +265,7 @@ func (m *moments) see(c *column) {
 		}
 	}
 	if m.seen > 1 && (m.idle == nil || m.before.iops < m.idle.value) {
-		m.idle = &moment{m.before.Start, m.before.iops}
+		m.idle = &moment{at: m.before.Start, value: m.before.iops}
 	}
 	m.before = c
 	m.seen++
@@ -275,5 +276,5 @@ func worse(m *moment, c *column, value float64) *moment {
 	if math.IsNaN(value) || m != nil && value <= m.value {
 		return m
 	}
-	return &moment{c.Start, value}
+	return &moment{at: c.Start, value: value}
 }

@@ -1,12 +1,14 @@
 package report
 
 import (
+	"time"
+
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // worst are the worst windows of a direction of a run. The slowest request has the same latency as in the table of numbers; its
-// time is zero if it is not known.
+// time may not be known.
 type worst struct {
 	run   *run
 	total *total
@@ -19,7 +21,7 @@ func newWorst(r *run, t *total, s *series) *worst {
 		return nil
 	}
 	w := &worst{r, t, s.worst}
-	w.slowest = &moment{value: t.Latency.Max}
+	w.slowest = &moment{value: t.Latency.Max, isTimeless: s.worst.slowest == nil}
 	if s.worst.slowest != nil {
 		w.slowest.at = s.worst.slowest.at
 	}
@@ -36,7 +38,7 @@ func worstColumns() []table.Column[*worst] {
 			}
 			return of(w).value
 		}
-		isKnown := func(w *worst) bool { return of(w) != nil && !of(w).at.IsZero() }
+		isKnown := func(w *worst) bool { return of(w) != nil && !of(w).isTimeless }
 		c.Text = func(w *worst) string {
 			if !isKnown(w) {
 				return text(w)
@@ -44,8 +46,14 @@ func worstColumns() []table.Column[*worst] {
 			return text(w) + " at " + clockTime(w.run.Doc.Run.Start, of(w).at)
 		}
 		list = append(append(list, c), table.Where(isKnown, []table.Column[*worst]{
-			{Name: c.Name + "_start", Unit: "ms", Value: func(w *worst) any { return of(w).at.Sub(w.run.Doc.Run.Start).Milliseconds() }},
-			{Name: c.Name + "_start", Value: func(w *worst) any { return of(w).at }},
+			{Name: c.Name + "_start", Unit: "ms", Value: func(w *worst) any {
+				start := w.run.Doc.Run.Start
+				if !unit.IsKnown(of(w).at) {
+					start = time.Time{}
+				}
+				return of(w).at.Sub(start).Milliseconds()
+			}},
+			{Name: c.Name + "_start", Sparse: true, Value: func(w *worst) any { return of(w).at }},
 		})...)
 	}
 	latency := func(name, heading string, of func(*worst) *moment) {

@@ -131,6 +131,15 @@ func (w *Window) Histogram() (*hist.Histogram, error) {
 	return h, nil
 }
 
+// WithoutClock returns the window of a run in which each job counts from its own start (align: job): its times count from the zero
+// time, as those of a run whose date is not known. So no command shows a time of day.
+func (w *Window) WithoutClock() *Window {
+	one, run := *w, *w.Run
+	run.Start, run.End = time.Time{}, time.Time{}
+	one.Start, one.End, one.Run = run.Start.Add(w.Start.Sub(w.Run.Start)), run.Start.Add(w.End.Sub(w.Run.Start)), &run
+	return &one
+}
+
 // StartMS returns the start in milliseconds since the run's start.
 func (w *Window) StartMS() int64 { return w.Start.Sub(w.Run.Start).Milliseconds() }
 
