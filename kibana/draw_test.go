@@ -168,7 +168,7 @@ func TestDrawChanges(t *testing.T) {
 	var jobs []Job
 	for _, direction := range directions {
 		j := job(t, b, "history-runs", kibanatest.Full)
-		j.Signals, j.Ask = map[string]any{"direction": direction}, map[string]string{"texts": "view.data('changes').map(d => d.text)"}
+		j.Signals, j.Ask = map[string]any{"direction": direction}, map[string]string{"texts": "view.data('marks').map(d => d.text)"}
 		jobs = append(jobs, j)
 	}
 	pictures := browser.draw(t, jobs...)
@@ -329,7 +329,7 @@ func TestDrawLegend(t *testing.T) {
 	for i, j := range jobs {
 		want := []string{"randwrite", "randrw"}
 		if j.Signals["colour"] == "configuration" && j.Width > 400 {
-			want = []string{"randwrite qd4 rate_iops=50 volumes=1 numjobs=16 #09dc", "randwrite qd4 rate_iops=50 volumes=1 numjobs=2 #423a"}
+			want = []string{"randwrite qd4 rate_iops=50 volumes=1 numjobs=16", "randwrite qd4 rate_iops=50 volumes=1 numjobs=2"}
 		} else if j.Signals["colour"] == "configuration" {
 			want = nil
 		}

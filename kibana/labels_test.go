@@ -41,12 +41,12 @@ func nights(t *testing.T, n int) json.RawMessage {
 var nightChanges = json.RawMessage(`{"timed_out":false,"hits":{"hits":[{"_source":{"run":{"id":"00000000000000000003"},"changes":[
 	{"direction":"read","metric":"p99","percent":20,"text":"p99 of reads 1.1ms, was 0.9ms: +20 %","verdict":"worse"}]}}]}}`)
 
-// TestDrawLabels: points have the names of their runs beside them if there is room. No name covers another name or a
-// point, or is outside of the panel.
+// TestDrawLabels: beside the latest point of each workload is what distinguishes it from the others, if there is room. No label covers
+// another or a point, or is outside of the panel.
 func TestDrawLabels(t *testing.T) {
 	browser := browser(t)
 	type drawing struct{ runs, width, height, least int }
-	drawings := []drawing{{5, 1200, 680, 12}, {5, 400, 680, 8}, {60, 1200, 680, 20}, {60, 400, 680, 3}, {300, 1200, 680, 8}, {300, 400, 680, 1}}
+	drawings := []drawing{{5, 1200, 680, 8}, {5, 400, 680, 4}, {60, 1200, 680, 4}, {60, 400, 680, 1}, {300, 1200, 680, 1}, {300, 400, 680, 0}}
 	var jobs []Job
 	for i, d := range drawings {
 		j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
@@ -67,10 +67,84 @@ func TestDrawLabels(t *testing.T) {
 		asked(t, p, "texts", &texts)
 		asked(t, p, "symbols", &symbols)
 		labels := labelsOf(texts)
-		if len(labels) < d.least || len(labels) > 4*d.runs {
+		if len(labels) < d.least || len(labels) > 4*4 {
 			t.Errorf("%s: %d labels of %d points", name, len(labels), 4*d.runs)
 		}
 		checkLabels(t, name, labels, symbols, d.width)
+	}
+}
+
+// lab returns the answers for eleven nights of twenty workloads, of which the sequential reads of two sizes became slower in the
+// seventh night.
+func lab(t *testing.T) (answer, events json.RawMessage) {
+	t.Helper()
+	var runs []fields
+	var hits []any
+	for night := range 11 {
+		for i := range 20 {
+			mode, size := []string{"randread", "randwrite", "read", "write"}[i%4], []int{4, 16, 64, 256, 1024}[i/4]
+			p99, isSlow := float64(200*(i+3)+7*((night*i)%5)), mode == "read" && size <= 16
+			if isSlow && night >= 6 {
+				p99 *= 1.3
+			}
+			work := map[string]any{"id": fmt.Sprintf("1-%d", i), "name": fmt.Sprintf("%s %dK total-qd16 librbdfio direct volumes=2 #%04x", mode, size, 7919*(i+1)%65536)}
+			start := time.Date(2026, 10, 23+night, 1, 3*i, 0, 0, time.UTC)
+			run := swept(100*night+i, size<<10, 16, p99, fields{
+				"cbt.mode": mode, "run.start": fmt.Sprint(start.UnixMilli()), "workload.id": work["id"], "workload.name": work["name"], "cbt.iodepth": nil, "cbt.total_iodepth": 16,
+				"run.name": fmt.Sprintf("nightly-%s/0/id-%08x", start.Format(time.DateOnly), 99991*(i+1)), "all.latency.p50": p99 / 3, "all.latency.p99_9": p99 * 2,
+			})
+			runs = append(runs, run)
+			if isSlow && night == 6 {
+				changes := []any{}
+				for k, metric := range []string{"p50", "p99", "p99_9", "iops"} {
+					percent := []float64{30, 30.2, 29.6, -23.1}[k]
+					changes = append(changes, map[string]any{"direction": "read", "metric": metric, "verdict": "worse", "percent": percent, "text": fmt.Sprintf("%s of reads: %+.1f %%", metric, percent)})
+				}
+				hits = append(hits, map[string]any{"_source": map[string]any{
+					"run": map[string]any{"id": run["run.id"], "name": run["run.name"], "start": start}, "workload": work, "changes": changes,
+				}})
+			}
+		}
+	}
+	events, err := json.Marshal(map[string]any{"timed_out": false, "hits": map[string]any{"hits": hits}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answerOf(t, runs...), events
+}
+
+// TestDrawLab: of twenty workloads the two that changed have the colours, and a line each in what changed. Labels have what distinguishes
+// workloads apart, not names of runs.
+func TestDrawLab(t *testing.T) {
+	browser := browser(t)
+	answer, events := lab(t)
+	history, counts := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full), job(t, bundle(t, kibana.Options{}), "history-counts", kibanatest.Full)
+	history.Answers, counts.Answers["events"] = map[string]json.RawMessage{"answer": answer, "changes": events}, events
+	history.Width, history.Height, counts.Width, counts.Height = 1370, 900, 1370, 158
+	history.Ask = map[string]string{"coloured": "view.data('coloured').map(d => d.key.split(' ').slice(0, 2).join(' '))"}
+	pictures := browser.draw(t, history, counts)
+	for i, p := range pictures {
+		savePicture(t, fmt.Sprintf("lab-%d", i), p)
+		if checkTexts(t, "lab", p.Texts()); len(p.Messages) > 0 {
+			t.Error(p.Messages)
+		}
+	}
+	var coloured []string
+	if asked(t, pictures[0], "coloured", &coloured); strings.Join(coloured, ", ") != "read 16K, read 4K" {
+		t.Errorf("with a colour: %q", coloured)
+	}
+	texts := strings.Join(pictures[0].Texts(), "\n")
+	if !strings.Contains(texts, "configuration (2 that changed of 20, others grey)") || strings.Count(texts, "read 4K") != 5 || strings.Contains(texts, "#") || strings.Contains(texts, "nightly-") {
+		t.Errorf("%q", texts)
+	}
+	var lines []string
+	for _, text := range pictures[1].Texts() {
+		if strings.Contains(text, "worse: ") {
+			lines = append(lines, text)
+		}
+	}
+	if len(lines) != 2 || !strings.Contains(lines[0], "   read 16K total-qd16 librbdfio direct volumes=2   worse: p50 +30.0 %") || !strings.Contains(lines[1], "   read 4K total-qd16 ") || !strings.Contains(lines[1], "p99 +30.2 %") || !strings.HasSuffix(lines[1], " of reads") {
+		t.Errorf("%q", lines)
 	}
 }
 
@@ -108,7 +182,7 @@ func labelsOf(texts []Mark) []Item {
 	var labels []Item
 	for _, m := range texts {
 		for _, i := range m.Items {
-			if m.Name == "label" && i.Opacity > 0 {
+			if m.Name == "label" && i.Opacity > 0 && i.Text != "" {
 				labels = append(labels, i)
 			}
 		}

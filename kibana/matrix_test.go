@@ -195,7 +195,8 @@ func TestDrawMatrixClicks(t *testing.T) {
 	}
 }
 
-// TestDrawCurveOrder: the legend of the curves of a sweep is in the order of sizes.
+// TestDrawCurveOrder: the legend of the curves of a sweep is in the order of sizes. A curve is a workload without its depth, and a line
+// of History one with it.
 func TestDrawCurveOrder(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
@@ -205,14 +206,25 @@ func TestDrawCurveOrder(t *testing.T) {
 	// a workload of the sweep's name with an option that no name says
 	hidden = append(hidden, swept(9, 4096, 4, 500, fields{"workload.name": "randread 4K qd4 libaio direct #ffff", "workload.id": "1-hidden"}))
 	j.Width, others.Width, others.Ask = 900, 900, map[string]string{"order": j.Ask["order"]}
-	divided := others
+	divided, total := others, others
 	others.Answers, divided.Answers = map[string]json.RawMessage{"answer": answerOf(t, withOthers()...)}, map[string]json.RawMessage{"answer": answerOf(t, hidden...)}
-	pictures := browser.draw(t, j, others, divided)
+	var ofCBT []fields
+	for i, depth := range []int{1, 4, 16} {
+		ofCBT = append(ofCBT, swept(i, 4096, 1, float64(100*depth), fields{"cbt.iodepth": nil, "cbt.total_iodepth": depth,
+			"workload.id": fmt.Sprint("1-", depth), "workload.name": fmt.Sprintf("randread 4K total-qd%d librbdfio #%04x", depth, depth)}))
+	}
+	total.Answers = map[string]json.RawMessage{"answer": answerOf(t, ofCBT...)}
+	history := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
+	history.Answers["answer"], history.Width, history.Height = answerOf(t, withOthers()...), 1370, 900
+	history.Ask = map[string]string{"order": "view.data('texts').map(d => d.text).filter(d => d.startsWith('4K qd4')).sort()"}
+	pictures := browser.draw(t, j, others, divided, total, history)
 	for i, want := range []string{
 		"randread 4 KiB, randread 16 KiB, randread 128 KiB, randread 1 MiB",
 		"randread 4K libaio direct, randread 4K libaio direct rate_iops=400, randread 4K mmap, randread 64K libaio direct",
 		"randread 4K libaio direct rate_iops=400, randread 4K mmap, randread 4K qd1 libaio direct #001d, randread 4K qd16 libaio direct #01e0, " +
 			"randread 4K qd4 libaio direct #0074, randread 4K qd4 libaio direct #ffff, randread 64K libaio direct",
+		"randread 4K total-qd librbdfio",
+		"4K qd4 libaio direct, 4K qd4 libaio direct rate_iops=400, 4K qd4 mmap", // lines of History
 	} {
 		var order []string
 		if asked(t, pictures[i], "order", &order); strings.Join(order, ", ") != want {
