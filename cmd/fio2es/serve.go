@@ -28,7 +28,9 @@ live runs ("run", "follow"), and the list, show what is stored within some secon
                             columns=p99,pool_profile and order=lowest
   /runs/ID                  one of them: its id, the beginning of it, or latest
   /executions/ID            all stages of one call of fio: its id, or a stage
-  /compare?run=ID&run=ID    several, compared with the first
+  /archives                 all archives, such as nights of CBT
+  /archives/NAME            all tests of one, as by "report"; also against=
+  /compare?run=ID&run=ID    two compared, or a page of more, by archive
   /matrix?by=bs,iodepth     many runs, as by "runs --by"; also where= and show=
   /workloads                runs with the same settings, and when they changed
   /workloads/ID             the workload of a run

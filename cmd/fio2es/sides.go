@@ -15,7 +15,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -76,11 +75,11 @@ func (c *sides) add(ctx context.Context, side *compare.Side, part string, run *q
 		return err
 	}
 	if one.IsEmpty() && one.Document.Run.Stages > 1 {
-		c.note(one.Document.Run.Name, "left out: nothing to compare: "+report.WhyEmpty(one))
+		c.note(one.Document.Run.Name, "left out: nothing to compare: "+report.WhyEmpty(one.Document))
 		return nil
 	}
 	if one.IsEmpty() {
-		return fmt.Errorf("%s: nothing to compare: %s", part, report.WhyEmpty(one))
+		return fmt.Errorf("%s: nothing to compare: %s", part, report.WhyEmpty(one.Document))
 	}
 	if !query.IsPath(part) {
 		if one.Name = facts.ShortID(one.Document.Run.ID); run.Section != "" {
@@ -135,28 +134,7 @@ func (c *sides) readRun(ctx context.Context, name string, run *query.Run) (*comp
 
 // windowsOf reads the windows of a run. Several goroutines may call it, each for another run.
 func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	one := &compare.Run{Name: name, Together: c.together}
-	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
-		requests, err := w.Histogram()
-		if err == nil {
-			one.Add(w, requests)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if doc == nil {
-		return nil, fmt.Errorf("%s: nothing to compare", name)
-	}
-	one.End(doc)
-	if c.query.WantsAll() {
-		err = one.AddTotals(doc, c.query.Directions)
-	}
-	if err == nil && one.IsEmpty() && c.query.String() != "" {
-		err = run.NoMatch(doc)
-	}
-	return one, err
+	return report.Side(ctx, run, &c.query, &compare.Run{Name: name, Together: c.together})
 }
 
 // atOnce is how many runs of the history are read at the same time. In a cluster each needs several requests.
@@ -173,19 +151,7 @@ func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run
 		runs = append(runs, run)
 	}
 	n := 0
-	read := func(ctx context.Context, run *query.Run) (*compare.Run, error) {
-		if run.Stored.NoWindows != "" { // its totals have the bins of its report
-			doc, err := c.store.Run(ctx, run.Stored.Run.ID)
-			if err != nil {
-				return nil, err
-			}
-			if run.Stored = doc; run.Section != "" {
-				run.Stored = facts.Part(doc, run.Section)
-			}
-		}
-		return c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
-	}
-	for one, err := range ahead.Map(ctx, atOnce, runs, read) {
+	for one, err := range ahead.Map(ctx, atOnce, runs, c.readStored) {
 		c.logRun(runs[n])
 		n++
 		if err != nil {
@@ -193,7 +159,7 @@ func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run
 		}
 		c.progress.Show("%s: %d of %d runs", name, n, len(runs))
 		if one.IsEmpty() {
-			c.note("", fmt.Sprintf("%s: left out: nothing to compare: %s", one.Name, report.WhyEmpty(one)))
+			c.note("", fmt.Sprintf("%s: left out: nothing to compare: %s", one.Name, report.WhyEmpty(one.Document)))
 			continue
 		}
 		side.Runs = append(side.Runs, one)
@@ -202,6 +168,12 @@ func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run
 		return nil, fmt.Errorf("%s: nothing to compare", name)
 	}
 	return side, nil
+}
+
+// readStored reads a run of the history whose document has no histograms.
+func (c *sides) readStored(ctx context.Context, run *query.Run) (*compare.Run, error) {
+	one := &compare.Run{Name: facts.ShortID(run.Stored.Run.ID), Together: c.together}
+	return report.StoredSide(ctx, c.store, run, &c.query, one)
 }
 
 // selection has the runs of an argument with --by settings: runs of a path, or runs of the history that a selector
@@ -262,7 +234,7 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 		case err != nil:
 			return err
 		case one.IsEmpty():
-			c.note(one.Name, "left out: nothing to compare: "+report.WhyEmpty(one))
+			c.note(one.Name, "left out: nothing to compare: "+report.WhyEmpty(one.Document))
 		default:
 			one.Name = facts.Title(one.Document)
 			s.docs, s.read[one.Document] = append(s.docs, one.Document), one

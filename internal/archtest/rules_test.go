@@ -127,12 +127,16 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"internal/compact", "internal/history", "mapping", "hist"},
 		why: "all stores pass the same tests, through the interface",
 	},
+	"internal/night": {
+		level: 7, imports: []string{"internal/compare", "internal/facts", "internal/fioargs", "internal/matrix", "internal/unit", "internal/workload", "internal/workload/rule", "mapping"},
+		why: "what many tests measured is computed from their documents, whoever shows it",
+	},
 	"internal/report": {
-		level: 8, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/matrix", "internal/query", "internal/term", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
+		level: 8, imports: []string{"internal/ahead", "internal/history", "internal/night", "internal/slo", "internal/expr", "internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/matrix", "internal/query", "internal/term", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers of queries",
 	},
 	"internal/web": {
-		level: 9, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/export", "internal/matrix", "internal/report", "internal/table", "internal/expr", "internal/where", "internal/workload", "mapping", "internal/unit"},
+		level: 9, imports: []string{"internal/compare", "internal/facts", "internal/history", "internal/query", "internal/export", "internal/matrix", "internal/report", "internal/table", "internal/expr", "internal/where", "internal/workload", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
 	"internal/matrix": {

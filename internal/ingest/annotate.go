@@ -66,7 +66,7 @@ func (a *annotated) Finish(ctx context.Context, run *mapping.Run) error {
 		if err := e.SetRun(run, nil); err != nil {
 			return err
 		}
-		run.SLA = verdicts(e.Verdicts())
+		run.SLA = slo.InDocuments(e.Verdicts())
 	}
 	if !run.Run.Live() { // the document of a live run is stored many times
 		a.mu.Lock()
@@ -74,20 +74,4 @@ func (a *annotated) Finish(ctx context.Context, run *mapping.Run) error {
 		a.mu.Unlock()
 	}
 	return a.Store.Finish(ctx, run)
-}
-
-// verdicts returns the verdicts that are known, as documents have them: latencies in microseconds.
-func verdicts(all []slo.Verdict) (known []mapping.Verdict) {
-	for i := range all {
-		v := &all[i]
-		if v.State == slo.Unknown {
-			continue
-		}
-		r, of := v.Rule, v.Rule.Kind()
-		r.Direction = v.Direction
-		known = append(known, mapping.Verdict{
-			Rule: r.String(), Holds: v.State == slo.Met, Value: of.InDocuments(v.Value), Limit: of.InDocuments(r.Limit()),
-		})
-	}
-	return known
 }

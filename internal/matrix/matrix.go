@@ -336,14 +336,22 @@ func (n Number) N() float64 { return trend.Value{Low: n.Median.Low, High: n.Medi
 
 // Number returns a number of the cell.
 func (c *Cell) Number(metric facts.Metric) Number {
-	n := Number{Metric: metric, Median: facts.Known(math.NaN()), Low: math.NaN(), High: math.NaN()}
 	if len(c.Mixed) > 0 {
-		return n
+		return NumberOf(metric, c.of.Direction, nil)
 	}
+	return NumberOf(metric, c.of.Direction, c.Runs)
+}
+
+// NumberOf returns a number of runs that did the same.
+func NumberOf(metric facts.Metric, direction string, runs []*mapping.Run) Number {
+	n := Number{Metric: metric, Median: facts.Known(math.NaN()), Low: math.NaN(), High: math.NaN()}
 	var all []trend.Value
 	byFio := false
-	for _, run := range c.Runs {
-		t := totalsOf(run, c.of.Direction)
+	for _, run := range runs {
+		t := totalsOf(run, direction)
+		if t == nil {
+			continue
+		}
 		of := metric.OfTotals(t)
 		if math.IsNaN(of.Low) {
 			continue

@@ -11,21 +11,25 @@ import (
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Add reads a run and adds it to the page. A page with several runs compares each with the first. Stages of one execution,
-// which are meant to differ, are compared only as a [Options.Pair]; those of others are compared with the stage of this name in the first one. name is the run as
-// the user named it. If no request of the run matches the page's query, the run is left out, and [Page.Empty] says
-// why. The returned document is nil if the files have nothing of a run.
+// Add reads a run and adds it to the page. name is the run as the user named it; several says that the page may get others, too. If
+// no request of the run matches the page's query, the run is left out, and [Page.Empty] says why. The returned document is nil if
+// the files have nothing of a run.
 func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
 	q := p.opt.Query
-	q.Levels = Levels(run)
-	r, side := p.begin(), &compare.Run{Name: name}
+	hasSection := !several || len(p.runs) < 2 || isStage(run)
+	if q.Levels = Levels(run); !hasSection {
+		q.Levels = q.Levels[:1]
+	}
+	r, side, rules := p.begin(hasSection), &compare.Run{Name: name}, slo.New(p.opt.Rules)
 	doc, err := run.Read(ctx, &q, func(w *window.Window) error {
 		requests, err := w.Histogram()
 		if err != nil {
@@ -34,6 +38,7 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 		r.add(w, requests)
 		if several && w.Level == mapping.Cluster {
 			side.Add(w, requests)
+			return rules.Add(w)
 		}
 		return nil
 	})
@@ -49,21 +54,72 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 		return doc, nil
 	}
 	p.put(one, r)
-	if several {
-		if side.End(doc); q.WantsAll() {
-			err = side.AddTotals(doc, q.Directions)
-		}
-		if err != nil {
+	if !several {
+		return doc, nil
+	}
+	if len(p.opt.Rules) > 0 && run.Stored == nil {
+		if err := rules.SetRun(doc, nil); err != nil {
 			return doc, err
 		}
-		p.compare(&compare.Side{Name: run.Name, Runs: []*compare.Run{side}})
+		one.Doc.SLA = slo.InDocuments(rules.Verdicts())
 	}
-	return doc, nil
+	if side.End(doc); q.WantsAll() {
+		err = side.AddTotals(doc, q.Directions)
+	}
+	one.side = side
+	return doc, err
 }
 
-func (p *Page) begin() *runSums {
+// isStage reports whether a run may be a stage of an execution, whose page has a section for each.
+func isStage(run *query.Run) bool {
+	if run.Stored != nil {
+		return run.Stored.Run.Stages > 1
+	}
+	return run.IsOnly
+}
+
+// Side adds the windows of a run, of which there may be none, to one that is compared, and returns it.
+func Side(ctx context.Context, run *query.Run, q *query.Query, one *compare.Run) (*compare.Run, error) {
+	doc, err := run.Read(ctx, q, func(w *window.Window) error {
+		requests, err := w.Histogram()
+		if err == nil {
+			one.Add(w, requests)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if doc == nil {
+		return nil, fmt.Errorf("%s: nothing to compare", one.Name)
+	}
+	one.End(doc)
+	if q.WantsAll() {
+		err = one.AddTotals(doc, q.Directions)
+	}
+	if err == nil && one.IsEmpty() && q.String() != "" {
+		err = run.NoMatch(doc)
+	}
+	return one, err
+}
+
+// StoredSide is [Side] of a run in a history whose document has no histograms.
+func StoredSide(ctx context.Context, store history.Store, run *query.Run, q *query.Query, one *compare.Run) (*compare.Run, error) {
+	if run.Stored.NoWindows != "" { // its totals have the bins of its report
+		doc, err := store.Run(ctx, run.Stored.Run.ID)
+		if err != nil {
+			return nil, err
+		}
+		if run.Stored = doc; run.Section != "" {
+			run.Stored = facts.Part(doc, run.Section)
+		}
+	}
+	return Side(ctx, run, q, one)
+}
+
+func (p *Page) begin(hasSection bool) *runSums {
 	columns := mapColumns
-	if len(p.runs) >= MaxSections {
+	if !hasSection || len(p.runs) >= MaxSections {
 		columns = 0
 	}
 	return newRunSums(&p.opt.Query, columns)
@@ -86,59 +142,34 @@ func (p *Page) put(one *run, r *runSums) {
 // confidence of all intervals, as the default of fio2es compare.
 const confidence = 0.95
 
-// base is a run with which others are compared, and its number.
-type base struct {
-	*compare.Side
-	number int
-}
-
-// compare compares the last added run with its base.
-func (p *Page) compare(side *compare.Side) {
-	other := side.Runs[0]
-	if len(p.bases) == 0 || !p.opt.Pair && facts.IsExecution([]*mapping.Run{p.bases[0].Runs[0].Document, other.Document}) {
-		p.bases = append(p.bases, &base{side, len(p.runs)})
-		return
-	}
-	from := p.bases[0]
-	for _, b := range p.bases {
-		if facts.StageName(b.Runs[0].Document) == facts.StageName(other.Document) {
-			from = b
-			break
-		}
-	}
-	first := from.Runs[0]
-	c := &comparison{Base: from.number, Other: len(p.runs), Title: facts.Title(other.Document)}
-	p.comparisons = append(p.comparisons, c)
+// comparePair compares the second of two runs with the first.
+func comparePair(base, other *run) *comparison {
+	c := &comparison{}
 	switch {
-	case other.IsEmpty():
-		c.Why = other.Name + ": nothing to compare: " + WhyEmpty(other)
-	case first.IsEmpty():
-		c.Why = fmt.Sprintf("run %d: nothing to compare: ", c.Base) + WhyEmpty(first)
-	default:
-		c.Differ = workload.Doubt(first.Document, other.Document)
+	case other.side == nil || other.side.IsEmpty():
+		c.Why = "run 2: nothing to compare: " + WhyEmpty(other.Doc)
+		return c
+	case base.side == nil || base.side.IsEmpty():
+		c.Why = "run 1: nothing to compare: " + WhyEmpty(base.Doc)
+		return c
 	}
-	if c.Why != "" {
-		return
-	}
+	c.Differ = workload.Doubt(base.Doc, other.Doc)
 	metrics, err := compare.ParseMetrics(compare.Defaults...)
 	if err == nil {
-		c.Changes, _, err = compare.Compare(from.Side, side, compare.Options{Metrics: metrics, Confidence: confidence, Within: compare.Within})
+		from, to := &compare.Side{Name: base.side.Name, Runs: []*compare.Run{base.side}}, &compare.Side{Name: other.side.Name, Runs: []*compare.Run{other.side}}
+		c.Changes, _, err = compare.Compare(from, to, compare.Options{Metrics: metrics, Confidence: confidence, Within: compare.Within})
 	}
 	if err != nil {
 		c.Why = err.Error()
 	}
+	return c
 }
 
 // WhyEmpty returns why a run has nothing to compare.
-func WhyEmpty(r *compare.Run) string {
-	return cmp.Or(query.NoWindows(r.Document), query.NothingInTime)
-}
+func WhyEmpty(run *mapping.Run) string { return cmp.Or(query.NoWindows(run), query.NothingInTime) }
 
-// comparison says how a run differs from its base, or why the two are not compared.
+// comparison says how the second run of a page differs from the first, or why the two are not compared.
 type comparison struct {
-	Base    int    // number of the base on the page, from 1
-	Other   int    // number of the run
-	Title   string // title of the run
 	Changes []compare.Line
 	Differ  string // how the settings differ, such as "direct 1, not 0"
 	Why     string // why there is no comparison, such as a run without requests
@@ -146,25 +177,42 @@ type comparison struct {
 
 // Table returns the table of the changes, or nil.
 func (c *comparison) Table() *Table {
-	text := func(name, heading string, of func(*compare.Line) string) table.Column[*compare.Line] {
-		return table.Column[*compare.Line]{Name: name, Heading: heading, Text: of}
-	}
-	columns := []table.Column[*compare.Line]{
-		text("", "Direction", func(l *compare.Line) string { return l.Direction }), text("metric", "Metric", func(l *compare.Line) string { return l.Metric.String() }),
-		text("", fmt.Sprint(">Run ", c.Base), func(l *compare.Line) string { return l.BaseText() }), text("", fmt.Sprint(">Run ", c.Other), func(l *compare.Line) string { return l.OtherText() }),
-		text("", ">Change", func(l *compare.Line) string { return l.Text() }), text("", ">"+share(confidence)+" interval", func(l *compare.Line) string { return l.IntervalText() }),
-		text("picture", "half … twice as much", func(*compare.Line) string { return "" }), text("verdict", "Verdict", func(l *compare.Line) string { return l.VerdictText() }),
-	}
-	var rows []*compare.Line
+	var rows []*change
 	for i := range c.Changes {
-		rows = append(rows, &c.Changes[i])
+		rows = append(rows, &change{Line: &c.Changes[i]})
 	}
-	return NewTable("changes", "", columns, rows, func(l *compare.Line, column string, to *Cell) {
+	return changesTable("Run 1", "Run 2", rows)
+}
+
+// change is a row of a table of changes.
+type change struct {
+	*compare.Line
+	Test string // what changed; empty on the page of two runs
+}
+
+// changesTable returns the table of changes between two sides, or nil.
+func changesTable(base, other string, rows []*change) *Table {
+	text := func(name, heading string, of func(*change) string) table.Column[*change] {
+		return table.Column[*change]{Name: name, Heading: heading, Text: of}
+	}
+	columns := []table.Column[*change]{
+		text("test", "Test", func(c *change) string { return c.Test }),
+		text("", "Direction", func(c *change) string { return c.Direction }), text("metric", "Metric", func(c *change) string { return c.Metric.String() }),
+		text("", ">"+base, func(c *change) string { return c.BaseText() }), text("", ">"+other, func(c *change) string { return c.OtherText() }),
+		text("", ">Change", func(c *change) string { return c.Text() }), text("", ">"+share(confidence)+" interval", func(c *change) string { return c.IntervalText() }),
+		text("picture", "half … twice as much", func(*change) string { return "" }), text("verdict", "Verdict", func(c *change) string { return c.VerdictText() }),
+	}
+	if len(rows) > 0 && rows[0].Test == "" {
+		columns = columns[1:]
+	}
+	return NewTable("changes", "", columns, rows, func(c *change, column string, to *Cell) {
 		switch column {
+		case "test":
+			to.Class += " name"
 		case "picture":
-			to.Picture = drawChange(l.Change)
+			to.Picture = drawChange(c.Change)
 		case "verdict":
-			to.Class, to.Title = "text verdict "+string(l.Verdict), l.Why
+			to.Class, to.Title = "text verdict "+string(c.Verdict), c.Why
 		}
 	})
 }

@@ -87,7 +87,7 @@ func sample(name string, slower float64) (*mapping.Run, []*mapping.Interval) {
 
 func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 	t.Helper()
-	r := p.begin()
+	r := p.begin(true)
 	for _, w := range window.RejoinAll(windows) {
 		requests, err := w.Histogram()
 		if err != nil {

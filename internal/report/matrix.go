@@ -41,7 +41,7 @@ func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, run
 	return list
 }
 
-// matrices shows p99 by the settings in which the runs of a page differ. There is none if they differ in more than three, or
+// matrices shows p99 by the settings in which the stages of an execution differ. There is none if they differ in more than three, or
 // if the page has only parts of them, because documents have the numbers of whole runs.
 func (p *Page) matrices() []View {
 	runs := facts.Parts(slices.DeleteFunc(documents(p.runs), func(run *mapping.Run) bool { return run.Run.Live() })...)

@@ -11,6 +11,7 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -25,21 +26,26 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// MaxSections is how many runs have a section. All runs are in the summary.
+// MaxSections is how many stages of an execution have a section. All are in the summary.
 const MaxSections = 24
 
 // Options describes a page.
 type Options struct {
 	Program string      // program and version, such as "fio2es v1.2.3"
 	Query   query.Query // selects windows by time and direction
+	Rules   []slo.Rule  // by which runs in files are checked on a page of a night; those of a history were when they were stored
 	Home    string      // address of the list of runs; the page has links to it and its other pages if it is not empty
 	Live    bool        // a server may have more of a run later: see [Live]
-	Pair    bool        // two runs are compared, also if they are stages of one execution
-	Stages  []Link      // of a stage of an execution: links to the whole execution and to the stages before and after
+	Pair    bool        // two runs are compared, also if they are stages of one execution, or of different workloads
+	// Baseline is with what many tests are compared, for servers. The page itself gets it with [Page.Compare].
+	Baseline string
+	Stages   []Link // of a stage of an execution: links to the whole execution and to the stages before and after
 }
 
 // Link is a link to another page. IsHere marks the page itself.
@@ -57,19 +63,20 @@ func Nav(home, title, where string) (list []Link) {
 	if where != "" {
 		where = "?" + url.Values{"where": {where}}.Encode()
 	}
-	for _, l := range []Link{{"Runs", where, false}, {"Workloads", "workloads" + where, false}, {"Matrix", "matrix" + where, false}, {"Compare", "compare", false}} {
+	for _, l := range []Link{{"Runs", where, false}, {"Archives", "archives" + where, false}, {"Workloads", "workloads" + where, false}, {"Matrix", "matrix" + where, false}, {"Compare", "compare", false}} {
 		list = append(list, Link{l.Text, home + l.Address, l.Text == title})
 	}
 	return list
 }
 
-// Page is a report about one run or several.
+// Page is a report about one run, about two that are compared, about the stages of an execution, or about nights: many tests, in one
+// archive or several.
 type Page struct {
-	opt         Options
-	runs        []*run
-	bases       []*base // the first run, and the other stages of its execution
-	comparisons []*comparison
-	empty       []error
+	opt    Options
+	runs   []*run
+	nights []*nightView // the newest first
+	pair   *comparison  // of two runs
+	empty  []error
 }
 
 // New returns an empty page.
@@ -81,27 +88,47 @@ func (p *Page) Runs() int { return len(p.runs) }
 // Empty returns the errors of the runs without matching requests.
 func (p *Page) Empty() error { return errors.Join(p.empty...) }
 
+// IsOfNights reports whether the page is about many tests: it has more than two runs, or two of different workloads, and these are
+// not the stages of one execution.
+func (p *Page) IsOfNights() bool {
+	docs := documents(p.runs)
+	isPair := len(docs) == 2 && (p.opt.Pair || workload.Key(docs[0]) == workload.Key(docs[1]))
+	return len(docs) > 1 && !isPair && (p.opt.Pair || !facts.IsExecution(docs))
+}
+
 // Write writes the whole page, or nothing if it fails.
 func (p *Page) Write(w io.Writer) error {
-	if len(p.runs) > 1 {
+	v := pageView{Options: p.opt, Runs: p.runs}
+	switch {
+	case len(p.runs) == 1:
+	case p.IsOfNights():
+		if p.nights == nil {
+			if err := p.Compare(context.Background(), Against{}); err != nil {
+				return err
+			}
+		}
+		v.Runs, v.Nights = nil, p.nights
+	default:
 		for i, r := range p.runs[:min(len(p.runs), maxCurves)] {
 			r.Class = fmt.Sprintf("run%d", i+1)
 		}
-	}
-	isExecution, lead := !p.opt.Pair && facts.IsExecution(documents(p.runs)), ""
-	if isExecution {
-		setStages(p.runs)
-		lead = executionLead(p.runs)
+		v.Many, v.Beyond = true, max(len(p.runs)-MaxSections, 0)
+		if v.IsExecution = !p.opt.Pair && facts.IsExecution(documents(p.runs)); v.IsExecution {
+			setStages(p.runs)
+			v.Lead, v.Views = executionLead(p.runs), p.matrices()
+		} else {
+			if p.pair == nil {
+				p.pair = comparePair(p.runs[0], p.runs[1])
+			}
+			v.Comparison = p.pair
+		}
+		v.Views, v.Summary = append(v.Views, overlays(p.runs)...), p.summary(v.IsExecution)
 	}
 	var b bytes.Buffer
-	err := pageTemplate().Execute(&b, pageView{
-		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Views: append(p.matrices(), overlays(p.runs)...), Summary: p.summary(isExecution),
-		Many: len(p.runs) > 1, IsExecution: isExecution, Lead: lead, IsStaged: len(p.bases) > 1, Beyond: max(len(p.runs)-MaxSections, 0),
-	})
-	if err != nil {
+	if err := pageTemplate().Execute(&b, v); err != nil {
 		return err
 	}
-	_, err = b.WriteTo(w)
+	_, err := b.WriteTo(w)
 	return err
 }
 
@@ -128,22 +155,22 @@ func documents(runs []*run) (docs []*mapping.Run) {
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": Script,
-		"execution": facts.ExecutionTitle, "count": unit.Count, "nav": Nav,
+		"execution": facts.ExecutionTitle, "count": unit.Count, "nav": Nav, "path": url.PathEscape,
 	}).Parse(pageHTML + PartsHTML))
 })
 
 // pageView is the data of the template.
 type pageView struct {
 	Options
-	Runs        []*run
-	Comparisons []*comparison
+	Runs        []*run       // those with a section
+	Nights      []*nightView // else what many tests measured
+	Many        bool         // there are several runs
+	IsExecution bool         // they are stages of one execution
+	Lead        string       // when the execution was
+	Summary     *Table       // all runs
 	Views       []View
-	Many        bool   // there are several runs
-	IsExecution bool   // they are stages of one execution
-	Lead        string // when the execution was
-	IsStaged    bool   // runs are compared with several stages of one execution
-	Beyond      int    // number of runs without a section
-	Summary     *Table // all runs
+	Comparison  *comparison // of two runs
+	Beyond      int         // number of stages without a section
 }
 
 // View has drawings of one thing.

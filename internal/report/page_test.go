@@ -69,14 +69,14 @@ func pair(t testing.TB) *Page {
 		return m
 	}
 	line := func(c compare.Change) compare.Line { return compare.Line{Direction: "read", Change: c} }
-	p.comparisons = append(p.comparisons, &comparison{Base: 1, Other: 2, Title: "archive:after", Changes: []compare.Line{
+	p.pair = &comparison{Changes: []compare.Line{
 		line(compare.Change{Metric: metric("p50"), Base: 120_000, Other: 180_000, Change: 0.5, Low: 0.4, High: 0.62, Verdict: compare.Worse}),
 		line(compare.Change{Metric: metric("iops"), Base: 246, Other: 246, Change: 0, Low: -0.1, High: 0.1, Verdict: compare.Same}),
 		line(compare.Change{
 			Metric: metric("p99.9"), Base: math.NaN(), Other: math.NaN(), Change: math.NaN(), Low: math.NaN(), High: math.NaN(),
 			Verdict: compare.Unknown, Why: "too few requests",
 		}),
-	}})
+	}}
 	return p
 }
 
@@ -189,7 +189,7 @@ func TestHostile(t *testing.T) {
 		}
 		put(t, hostile, doc, windows)
 	}
-	hostile.comparisons = append(hostile.comparisons, &comparison{Other: 2, Title: evil, Why: evil})
+	hostile.pair = &comparison{Why: evil}
 	page := write(t, hostile)
 	checkWellFormed(t, page)
 	if strings.Contains(page, "<img") || strings.Contains(page, "<script>alert") || strings.Contains(page, `" onload=`) || strings.Contains(page, `' onload=`) {
@@ -225,7 +225,7 @@ func TestAlone(t *testing.T) {
 // TestIsSmall: the size of a page of 46 minutes of reads and writes with widely spread latencies.
 func TestIsSmall(t *testing.T) {
 	random, p := rand.New(rand.NewPCG(1, 2)), New(Options{Program: "fio2es test"})
-	r, sum := p.begin(), &hist.Histogram{}
+	r, sum := p.begin(true), &hist.Histogram{}
 	for second := range int64(1250) {
 		for _, direction := range []string{"read", "write"} {
 			h := hist.New(hist.Fio3(0))
@@ -248,17 +248,18 @@ func TestIsSmall(t *testing.T) {
 	}
 }
 
-// TestManyRuns: runs without a section and a colour are in the summary.
-func TestManyRuns(t *testing.T) {
+// TestManyStages: stages without a section and a colour are in the summary.
+func TestManyStages(t *testing.T) {
 	p := New(Options{Program: "fio2es test"})
 	for i := range MaxSections + 2 {
-		doc, windows := sample(fmt.Sprintf("run%02d", i), 1)
+		doc, windows := sample(fmt.Sprintf("results/run%02d", i), 1)
+		stageOf(doc, i+1, MaxSections+2)
 		put(t, p, doc, windows)
 	}
 	page := shown(t, p)
 	checkWellFormed(t, page)
 	for text, want := range map[string]int{
-		`<article class="run"`: MaxSections, `<td class="text name">archive:run`: MaxSections + 2, `<a href="#run-`: MaxSections,
+		`<article class="run"`: MaxSections, `<td class="text name">run`: MaxSections + 2, `<a href="#run-`: MaxSections,
 		"The last 2 of these runs have no section": 1, "The first 8 runs are drawn": 2, `class="line run`: 4 * maxCurves,
 	} {
 		if got := strings.Count(page, text); got != want {
@@ -267,14 +268,21 @@ func TestManyRuns(t *testing.T) {
 	}
 }
 
-// TestMatrix: a page of runs that differ in one setting or two has their p99 by these, in each direction. A page of parts of
-// the runs has not, because documents have the numbers of whole runs.
+// stageOf makes a run a stage of one execution.
+func stageOf(doc *mapping.Run, stage, of int) {
+	i := &doc.Run
+	i.StageName, i.Execution, i.Stage, i.Stages = strings.TrimPrefix(i.Name, "results/"), "ffff", stage, of
+}
+
+// TestMatrix: a page of stages that differ in one setting or two has their p99 by these, in each direction. A page of parts of
+// the stages has not, because documents have the numbers of whole runs.
 func TestMatrix(t *testing.T) {
 	page := func(q query.Query, settings ...mapping.CBT) string {
 		p := New(Options{Program: "fio2es test", Query: q})
 		for i, cbt := range settings {
 			doc, windows := sample(fmt.Sprintf("run%02d", i), float64(1+i))
 			doc.CBT = cbt
+			stageOf(doc, i+1, len(settings))
 			put(t, p, doc, windows)
 		}
 		text := write(t, p)
@@ -354,7 +362,7 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	p := New(Options{Program: "fio2es test", Query: query.Query{From: "+1h"}})
-	if one, err := p.begin().end(hosts); one != nil || err != nil {
+	if one, err := p.begin(true).end(hosts); one != nil || err != nil {
 		t.Errorf("%v, %v", one, err)
 	}
 }
@@ -372,7 +380,7 @@ func TestLiveTotals(t *testing.T) {
 	doc, docs := sample("a", 1)
 	doc.Run.Ingest = mapping.LiveIngest(began)
 	docs = docs[:len(docs)-1] // without the last writes
-	r, want := New(Options{}).begin(), int64(0)
+	r, want := New(Options{}).begin(true), int64(0)
 	for _, w := range window.RejoinAll(docs) {
 		h, err := w.Histogram()
 		if err != nil {
@@ -399,9 +407,6 @@ func TestExecution(t *testing.T) {
 		doc, windows := sample(fmt.Sprintf("results/qd%d", depth), 1)
 		doc.Run.StageName, doc.Run.Execution, doc.Run.Stage, doc.Run.Stages, doc.CBT.IODepth = fmt.Sprintf("qd%d", depth), "ffff", i+1, 2, depth
 		put(t, p, doc, windows)
-		side := &compare.Run{Name: doc.Run.Name}
-		side.End(doc)
-		p.compare(&compare.Side{Name: doc.Run.Name, Runs: []*compare.Run{side}})
 	}
 	page := shown(t, p)
 	checkWellFormed(t, page)
@@ -414,20 +419,18 @@ func TestExecution(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	if strings.Contains(page, "Compared with") {
+	if strings.Contains(page, "against run 1") {
 		t.Error("stages are compared")
 	}
 
-	// the stages of another execution are compared with those of the same name
-	for i, depth := range []int64{16, 1} {
-		doc, _ := sample(fmt.Sprintf("results/qd%d", depth), 2)
-		doc.Run.StageName, doc.Run.Execution, doc.Run.Stage, doc.Run.Stages, doc.CBT.IODepth = fmt.Sprintf("qd%d", depth), "eeee", i+1, 2, depth
-		p.runs = append(p.runs, p.runs[0])
-		side := &compare.Run{Name: doc.Run.Name}
-		side.End(doc)
-		p.compare(&compare.Side{Name: doc.Run.Name, Runs: []*compare.Run{side}})
+	// as a pair they are
+	pair := New(Options{Program: "fio2es test", Pair: true})
+	for i := range 2 {
+		doc, windows := sample(fmt.Sprintf("results/qd%d", i), 1)
+		stageOf(doc, i+1, 2)
+		put(t, pair, doc, windows)
 	}
-	if len(p.comparisons) != 2 || p.comparisons[0].Base != 2 || p.comparisons[1].Base != 1 {
-		t.Error(p.comparisons)
+	if page := shown(t, pair); !strings.Contains(page, "<h2 id=\"comparison\">Run 2 against run 1</h2>") {
+		t.Error("the pair is not compared")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -32,6 +33,7 @@ type run struct {
 	Class   string   // class of its colour, on a page of several runs
 	Section *section // nil for runs beyond MaxSections
 	curves  []*curve
+	side    *compare.Run // its windows; nil on a page of one run
 }
 
 // runSums collects the windows of a run: those of the cluster and of hosts, in order of time.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/table"
@@ -300,4 +301,32 @@ func (r *Row) TestCase(title string) junit.Case {
 	}
 	results := map[State]junit.Result{Met: junit.Passed, Broken: junit.Failed, Unknown: junit.Errored}
 	return junit.Case{Class: title, Name: name, Result: results[r.State], Text: r.Message(r.Run)}
+}
+
+// InDocuments returns the verdicts that are known, as documents have them: latencies in microseconds.
+func InDocuments(all []Verdict) (known []mapping.Verdict) {
+	for i := range all {
+		v := &all[i]
+		if v.State == Unknown {
+			continue
+		}
+		r, of := v.Rule, v.Rule.Kind()
+		r.Direction = v.Direction
+		known = append(known, mapping.Verdict{
+			Rule: r.String(), Holds: v.State == Met, Value: of.InDocuments(v.Value), Limit: of.InDocuments(r.Limit()),
+		})
+	}
+	return known
+}
+
+// NumberText returns a value of a stored verdict for people, which is in the unit of documents.
+func NumberText(v *mapping.Verdict, value float64) string {
+	r, err := Parse(v.Rule)
+	if err != nil { // of another version of fio2es
+		return unit.Number(value)
+	}
+	if r.Kind() == expr.Percent {
+		return unit.Percent(value, 1e5)
+	}
+	return facts.KindText(r.Kind(), value, false)
 }

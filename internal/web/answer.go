@@ -25,6 +25,8 @@ var (
 	siteHTML string
 	//go:embed workloads.html
 	workloadsHTML string
+	//go:embed archives.html
+	archivesHTML string
 	//go:embed matrix.html
 	matrixHTML string
 )
@@ -36,7 +38,7 @@ func style() template.CSS { return report.Style() + template.CSS(siteCSS) }
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
 		"style": style, "live": report.Live, "script": report.Script, "nav": report.Nav,
-	}).Parse(siteHTML + workloadsHTML + matrixHTML + report.PartsHTML))
+	}).Parse(siteHTML + workloadsHTML + archivesHTML + matrixHTML + report.PartsHTML))
 })
 
 // unframed keeps other sites from showing pages in frames, in which users could be tricked into clicks. Browsers
@@ -64,11 +66,16 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name str
 		http.Error(w, "this page cannot be made", http.StatusInternalServerError)
 		return
 	}
-	sum := sha256.Sum256(page.Bytes())
-	if status == http.StatusOK && isKnown(w, r, `W/"`+base64.RawURLEncoding.EncodeToString(sum[:16])+`"`) {
+	if status == http.StatusOK && isKnown(w, r, contentTag(page.Bytes())) {
 		return // browsers ask for the list every two seconds
 	}
 	s.send(w, r, status, page.Bytes())
+}
+
+// contentTag returns the ETag of a finished page.
+func contentTag(page []byte) string {
+	sum := sha256.Sum256(page)
+	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
 }
 
 // send answers with a finished page.

@@ -131,7 +131,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, earl
 	if earliest {
 		slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
 	}
-	how := report.Options{Program: s.Program, Home: homeOf(r), Live: slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() }), Pair: len(runs) == 2 && !strings.HasPrefix(r.URL.Path, "/executions/")}
+	how := report.Options{Program: s.Program, Home: homeOf(r), Live: len(runs) < 3 && slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() }), Pair: len(runs) == 2 && !strings.HasPrefix(r.URL.Path, "/executions/")}
 	if len(runs) == 1 {
 		var err error
 		if how.Stages, err = s.stageLinks(r.Context(), runs[0], how.Home); err != nil {
@@ -139,9 +139,16 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, earl
 			return
 		}
 	}
+	if how.Baseline = r.URL.Query().Get("against"); how.Baseline != "" {
+		if _, err := s.idsOf(r.Context(), how.Baseline); err != nil {
+			s.missing(w, r, how.Baseline, err)
+			return
+		}
+	}
 	policy := w.Header().Get("Content-Security-Policy")
 	w.Header().Set("Content-Security-Policy", how.Policy()+unframed) // also when the browser has the page: it takes the headers of this answer
-	if isKnown(w, r, tagOf(how, runs)) {
+	isOfOthers := len(runs) > 1 && !how.Pair                         // its numbers may also depend on the night before
+	if !isOfOthers && isKnown(w, r, tagOf(how, runs)) {
 		return
 	}
 	page, err := s.made(r.Context(), runs, how)
@@ -149,6 +156,9 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, earl
 		w.Header().Del("ETag")
 		w.Header().Set("Content-Security-Policy", policy)
 		s.fail(w, r, err)
+		return
+	}
+	if isOfOthers && isKnown(w, r, contentTag(page)) {
 		return
 	}
 	s.send(w, r, http.StatusOK, page)
@@ -175,6 +185,11 @@ func (s *site) report(ctx context.Context, runs []*mapping.Run, how report.Optio
 	page := report.New(how)
 	for _, doc := range runs {
 		if _, err := page.Add(ctx, query.Stored(s.Store, doc), doc.Run.ID, len(runs) > 1); err != nil {
+			return nil, err
+		}
+	}
+	if page.IsOfNights() {
+		if err := s.compareNights(ctx, page, how.Baseline); err != nil {
 			return nil, err
 		}
 	}

@@ -63,8 +63,8 @@ func TestRuns(t *testing.T) {
 		{"/compare?run=cc00&run=aa00&base=earliest", 200, nil, "1 a, 2 c"},
 		{"/compare?run=cc00", 200, nil, "c"},
 		{"/compare?run=last:2", 200, nil, "1 c, 2 b"},
-		{"/compare?run=last:5&base=earliest", 200, nil, "1 a, 2 b, 3 c"},
-		{"/compare?run=latest~2&run=same-as:latest", 200, nil, "1 a, 2 c, 3 b"},
+		{"/compare?run=last:5&base=earliest", 200, nil, "archive"},
+		{"/compare?run=latest~2&run=same-as:latest", 200, nil, "archive"},
 		{"/compare?run=name%3Db", 200, nil, "b"},
 		{"/compare?run=name%3Dx", 404, []string{"no run matches --where &#39;name=x&#39;; the history has 3 runs"}, ""},
 		{"/compare?run=bz%3D4k", 400, []string{"bz=4k: column 1: no field is called"}, ""},
@@ -290,9 +290,9 @@ func TestExecution(t *testing.T) {
 	}{
 		{
 			"/executions/eeee", 200, []string{`<h2 id="summary">eeeeeeee archive:job, 4 stages</h2>`, `<a href="#run-4">4/4</a></td><td class="text name" data-title="Name">s4</td>`},
-			[]string{"Compared with run"}, "1 job/s1, 2 job/s2, 4 job/s4",
+			[]string{"against run"}, "1 job/s1, 2 job/s2, 4 job/s4",
 		},
-		{"/compare?run=" + first + "&run=" + second, 200, []string{"Compared with run 1", "<h3>2 archive:job/s2 "}, nil, "1 job/s1, 2 job/s2"},
+		{"/compare?run=" + first + "&run=" + second, 200, []string{"Run 2 against run 1"}, nil, "1 job/s1, 2 job/s2"},
 		{"/executions/" + second, 200, nil, nil, "1 job/s1, 2 job/s2, 4 job/s4"},
 		{"/executions/x", 404, []string{"x: no such run"}, nil, ""},
 		{"/executions/last:2", 400, []string{"want execution:RUN"}, nil, ""},
@@ -327,5 +327,51 @@ func TestExecution(t *testing.T) {
 			t.Errorf("%s is at %d, after %d", name, next, at)
 		}
 		at = next
+	}
+}
+
+// TestArchives: the list has all archives, and each has a page of its tests, which is compared with the one before and with a baseline.
+func TestArchives(t *testing.T) {
+	var runs []*mapping.Run
+	for i, archive := range []string{"night-1", "night-1", "night-1", "night-2", "night-2", "night-2", "alone", "a b?/#"} {
+		run := runOf(i, fmt.Sprint("r", i), 100)
+		run.Run.ID, run.Run.Archive, run.CBT.IODepth = fmt.Sprintf("%02d", i), archive, int64(1+i%3)
+		run.Fio.Options = nil
+		runs = append(runs, run)
+	}
+	runs[4].Run.Complete = false
+	p := serve(historyOf(t, runs...))
+	for _, c := range []struct {
+		path  string
+		code  int
+		wants []string
+		runs  string
+	}{
+		{"/archives", 200, []string{`<a href="./archives" aria-current="page">Archives</a>`, `<a href="archives/night-2">night-2</a>`, ">1 incomplete</td>", `<a href="archives/a%20b%3F%2F%23">a b?/#</a>`}, ""},
+		{"/archives?where=archive%3Dalone", 200, []string{`<a href="archives/alone">alone</a>`}, ""},
+		{"/archives?where=bz%3D4k", 400, []string{"no field is called"}, ""},
+		{"/archives/night-2", 200, []string{"Against the night before, night-1 ", `href="../runs/03"`, `<a href="../archives">Archives</a>`, ": incomplete</li>"}, "night-2"},
+		{"/archives/night-1", 200, []string{">too few runs</td>"}, "night-1"},
+		{"/archives/night-2?against=last:2", 200, []string{"Against the baseline, last:2 "}, "night-2"},
+		{"/archives/night-2?against=bz%3D4k", 400, []string{"no field is called"}, ""},
+		{"/archives/alone", 200, []string{`<a href="../archives/alone">All of alone</a>`}, "r6"},
+		{"/archives/a%20b%3F%2F%23", 200, nil, "r7"},
+		{"/archives/night-3", 404, []string{"has the archive night-3"}, ""},
+	} {
+		w := p.get(t, c.path)
+		page := w.Body.String()
+		if w.Code != c.code || reported(page) != c.runs {
+			t.Errorf("%s: %d of %q, want %d of %q", c.path, w.Code, reported(page), c.code, c.runs)
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: no %s in\n%s", c.path, want, page[max(0, strings.Index(page, "<main>")):])
+			}
+		}
+	}
+	// a browser that has the page does not get it again
+	first := p.get(t, "/archives/night-2")
+	if w := p.get(t, "/archives/night-2", "If-None-Match", first.Header().Get("ETag")); w.Code != http.StatusNotModified || first.Header().Get("ETag") == "" {
+		t.Errorf("known: %d", w.Code)
 	}
 }

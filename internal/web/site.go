@@ -67,6 +67,8 @@ func (s *site) handler() http.Handler {
 	mux.HandleFunc("/{$}", s.list)
 	mux.HandleFunc("/runs/{id}", s.run)
 	mux.HandleFunc("/executions/{id}", s.execution)
+	mux.HandleFunc("/archives", s.archives)
+	mux.HandleFunc("/archives/{name}", s.archive)
 	mux.HandleFunc("/compare", s.compare)
 	mux.HandleFunc("/metrics", s.metrics)
 	mux.HandleFunc("/matrix", s.matrix)
@@ -74,7 +76,7 @@ func (s *site) handler() http.Handler {
 	mux.HandleFunc("/workloads/{id}", s.workload)
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.notify(w, r, http.StatusNotFound, "No such page", "The pages are the list of all runs, /runs/ID, /executions/ID, /compare?run=ID&run=ID, /matrix?by=bs,iodepth, /workloads and /workloads/ID, that of a run.")
+		s.notify(w, r, http.StatusNotFound, "No such page", "The pages are the list of all runs, /runs/ID, /executions/ID, /archives, /archives/NAME, /compare?run=ID&run=ID, /matrix?by=bs,iodepth, /workloads and /workloads/ID, that of a run.")
 	})
 	return s.logged(s.guarded(gzhttp.GzipHandler(mux)))
 }

@@ -46,17 +46,10 @@ func workloadTable(list []*workload.Workload) *report.Table {
 		if len(series) == 0 {
 			series = []*workload.Series{{Workload: w}}
 		}
-		var rows []*workload.Row
-		for _, s := range series { // in the order of directions
-			all := s.Rows()
-			row := all[len(all)-1]
+		rows := workload.Foremost(series)
+		for _, s := range series {
 			if s.Number == p99 {
 				latest99[key{w, s.Direction}] = s
-			}
-			if n := len(rows); n == 0 || rows[n-1].Direction != s.Direction {
-				rows = append(rows, row)
-			} else if isWorseThan(row, rows[n-1]) {
-				rows[n-1] = row
 			}
 		}
 		isFirst[rows[0]] = true
@@ -103,23 +96,6 @@ func workloadTable(list []*workload.Workload) *report.Table {
 			to.Link = runLink(latest(r))
 		}
 	})
-}
-
-// isWorseThan reports whether a row says more about a workload than another one: what became worse before what became better, what
-// changed before what did not, what is not known before no change, and the latest change, or else the largest.
-func isWorseThan(a, b *workload.Row) bool {
-	rank := func(r *workload.Row) int {
-		return slices.Index([]string{"no change", "too few runs", "unclear", "unknown", "better", "worse"}, r.Verdict())
-	}
-	switch {
-	case rank(a) != rank(b):
-		return rank(a) > rank(b)
-	case !a.HasChange():
-		return false
-	case !a.Change.After.Run.Start.Equal(b.Change.After.Run.Start):
-		return a.Change.After.Run.Start.After(b.Change.After.Run.Start)
-	}
-	return a.Change.Size() > b.Change.Size()
 }
 
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {

@@ -52,6 +52,37 @@ func (r *Row) Verdict() string {
 	return "no change"
 }
 
+// Foremost returns of the series of a workload a row for each direction: that of the number that says most, with its latest change.
+func Foremost(series []*Series) (rows []*Row) {
+	for _, s := range series { // in the order of directions
+		all := s.Rows()
+		row := all[len(all)-1]
+		if n := len(rows); n == 0 || rows[n-1].Direction != s.Direction {
+			rows = append(rows, row)
+		} else if row.isWorseThan(rows[n-1]) {
+			rows[n-1] = row
+		}
+	}
+	return rows
+}
+
+// isWorseThan reports whether a row says more about a workload than another one: what became worse before what became better, what
+// changed before what did not, what is not known before no change, and the latest change, or else the largest.
+func (r *Row) isWorseThan(b *Row) bool {
+	rank := func(r *Row) int {
+		return slices.Index([]string{"no change", "too few runs", "unclear", "unknown", "better", "worse"}, r.Verdict())
+	}
+	switch {
+	case rank(r) != rank(b):
+		return rank(r) > rank(b)
+	case !r.HasChange():
+		return false
+	case !r.Change.After.Run.Start.Equal(b.Change.After.Run.Start):
+		return r.Change.After.Run.Start.After(b.Change.After.Run.Start)
+	}
+	return r.Change.Size() > b.Change.Size()
+}
+
 // mostVisible is the size of a change, as a share, that a series must show before no change means something.
 const mostVisible = 0.25
 
