@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/night"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -31,6 +32,7 @@ type Against struct {
 type nightView struct {
 	*night.Night
 	home     string
+	Part     string   // which part of each run it is; empty: all of it. What is known of other nights is of whole runs
 	before   *against // the night before, or nil
 	baseline *against
 	levels   map[*night.Test]*workload.Row // nil: no history is known
@@ -42,8 +44,10 @@ type against struct {
 	what string
 }
 
+var p99 = workload.MustNumbers("p99")[0]
+
 // ofNights are the numbers that are compared.
-var ofNights = []facts.Metric{facts.IOPS, facts.Mean, workload.MustNumbers("p99")[0]}
+var ofNights = []facts.Metric{facts.IOPS, facts.Mean, p99}
 
 // Nights returns the nights of a page, the first first: see [Page.IsOfNights].
 func (p *Page) Nights() []*night.Night {
@@ -64,7 +68,7 @@ func (p *Page) Compare(ctx context.Context, with Against) error {
 	}
 	nights = p.Nights()
 	for i, n := range nights {
-		v := &nightView{Night: n, home: p.opt.Home}
+		v := &nightView{Night: n, home: p.opt.Home, Part: p.opt.Query.Times()}
 		var base *night.Night
 		switch {
 		case i > 0:
@@ -78,7 +82,7 @@ func (p *Page) Compare(ctx context.Context, with Against) error {
 		if len(with.Baseline) > 0 {
 			v.baseline = &against{n.Against(night.New(with.Name, with.Baseline)), "baseline"}
 		}
-		if len(with.History) > 0 {
+		if len(with.History) > 0 && v.Part == "" {
 			v.levels = night.Levels(n, with.History)
 		}
 		p.nights = append([]*nightView{v}, p.nights...)
@@ -135,7 +139,7 @@ func ofTotals(run *mapping.Run) (*compare.Run, error) {
 }
 
 // counted returns the document of a run with the totals that a query wants, if these are not those of the whole run.
-func (r *run) counted(q interface{ WantsAll() bool }) *mapping.Run {
+func (r *run) counted(q *query.Query) *mapping.Run {
 	have := map[string]**mapping.Totals{
 		"read": &r.Doc.Read, "write": &r.Doc.Write, "trim": &r.Doc.Trim, mapping.AllDirections: &r.Doc.All,
 	}
@@ -148,7 +152,9 @@ func (r *run) counted(q interface{ WantsAll() bool }) *mapping.Run {
 	for _, t := range r.Totals {
 		*have[t.Direction] = t.Totals
 	}
-	r.Doc.Sections = nil
+	if r.Doc.Sections = nil; !q.WantsAll() {
+		r.Doc.SLA = nil
+	}
 	return r.Doc
 }
 
@@ -161,31 +167,18 @@ func (v *nightView) against() (list []*against) {
 	return list
 }
 
-// Lead returns when the night was, how many tests it has, and on what.
+// Lead returns when the night was, how many runs it has, and the versions of fio and Ceph.
 func (v *nightView) Lead() string {
-	parts := []string{
-		unit.Time(v.Start(), unit.Second) + " to " + unit.Time(v.End(), unit.Second+unit.InZone), unit.Plural(len(v.Runs), "run"),
-	}
-	for _, of := range []func(*mapping.Run) string{
-		func(run *mapping.Run) string { return run.Fio.Version },
-		func(run *mapping.Run) string {
-			if run.CBT.CephVersion == "" {
-				return ""
-			}
-			return "Ceph " + run.CBT.CephVersion
-		},
-	} {
-		var texts []string
-		for _, run := range v.Runs {
-			if text := of(run); text != "" && !slices.Contains(texts, text) {
-				texts = append(texts, text)
+	parts := []string{unit.Time(v.Start(), unit.Second) + " to " + unit.Time(v.End(), unit.Second+unit.InZone), unit.Plural(len(v.Runs), "run")}
+	var versions []string
+	for _, run := range v.Runs {
+		for _, text := range []string{run.Fio.Version, strings.TrimSuffix("Ceph "+run.CBT.CephVersion, "Ceph ")} {
+			if text != "" && !slices.Contains(versions, text) {
+				versions = append(versions, text)
 			}
 		}
-		if len(texts) > 0 {
-			parts = append(parts, unit.List(texts, 3, ", "))
-		}
 	}
-	return strings.Join(parts, between)
+	return strings.Join(append(parts, versions...), between)
 }
 
 // Summary says in sentences what the tables show.
@@ -328,231 +321,6 @@ func (v *nightView) changes(verdict compare.Verdict) (list []*Table) {
 		if t := changesTable(strings.ToUpper(a.what[:1])+a.what[1:], "Now", rows); t != nil {
 			t.Caption = "Against " + a.Base.Name
 			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// Best returns the table of the best throughput of each workload. It is nil if no workload has several tests: then the table of all
-// has it.
-func (v *nightView) Best() *Table {
-	if !slices.ContainsFunc(v.Rows, func(r *night.Row) bool { return len(r.Tests) > 1 }) {
-		return nil
-	}
-	var rows []*night.Test
-	for _, r := range v.Rows {
-		if best := r.Best(); best != nil {
-			rows = append(rows, best)
-		}
-	}
-	columns := append(v.testColumns("best", "Workload", func(t *night.Test) string { return t.Title }), v.levelColumn()...)
-	for _, a := range v.against() {
-		columns = append(columns, table.Column[*night.Test]{Name: "best " + a.what, Heading: "Best " + a.what, Text: func(t *night.Test) string {
-			if best := a.best(t); best != nil {
-				return best.Number(facts.IOPS).ValueText() + " at " + best.Number(facts.Mean).ValueText()
-			}
-			return "-"
-		}})
-	}
-	return v.testTable("list tests best", append(columns, v.changeColumns()...), rows)
-}
-
-// best returns the best test of the other night of the workload of a test, or nil.
-func (a *against) best(t *night.Test) *night.Test {
-	if i := slices.IndexFunc(a.Base.Rows, t.IsSame); i >= 0 {
-		return a.Base.Rows[i].Best()
-	}
-	return nil
-}
-
-// All returns the table of all tests, with links to their runs.
-func (v *nightView) All() *Table {
-	rows := v.Tests()
-	isFirst := map[*night.Test]bool{}
-	for _, r := range v.Rows {
-		isFirst[r.Tests[0]] = true
-	}
-	title := func(t *night.Test) string {
-		if isFirst[t] {
-			return t.Title
-		}
-		return ""
-	}
-	columns := v.testColumns("workload", "Workload", title)
-	depth := table.Column[*night.Test]{Name: "depth", Heading: "Depth", Text: (*night.Test).DepthText}
-	columns = slices.Insert(columns, slices.IndexFunc(columns, func(c table.Column[*night.Test]) bool { return c.Name == "direction" })+1, depth)
-	columns = append(columns, number(workload.MustNumbers("p99.9")[0]), number(facts.Max))
-	columns = slices.Concat(columns, v.levelColumn(), v.changeColumns())
-	columns = append(columns, table.Column[*night.Test]{Name: "run", Heading: "Run", Text: func(t *night.Test) string { return runText(t.Runs[0]) }})
-	return v.testTable("list tests", columns, rows)
-}
-
-// runText names a run: its id or, in files, its path.
-func runText(run *mapping.Run) string {
-	if run.Run.ID != "" {
-		return facts.ShortID(run.Run.ID)
-	}
-	return run.ShortName()
-}
-
-func number(m facts.Metric) table.Column[*night.Test] {
-	heading := strings.ToUpper(m.Text()[:1]) + m.Text()[1:]
-	if m.Quantile > 0 {
-		heading = m.Text()
-	}
-	return table.Column[*night.Test]{Name: m.Name, Heading: ">" + heading, Text: func(t *night.Test) string { return t.Number(m).ValueText() }}
-}
-
-// testColumns returns the columns that all tables of tests have. title is the text of the first one.
-func (v *nightView) testColumns(name, heading string, title func(*night.Test) string) []table.Column[*night.Test] {
-	columns := []table.Column[*night.Test]{
-		{Name: name, Heading: heading, Text: title},
-		{Name: "direction", Heading: "Dir", Text: func(t *night.Test) string { return t.Direction }},
-	}
-	if slices.ContainsFunc(v.Tests(), func(t *night.Test) bool { return len(t.Runs) > 1 }) {
-		columns = append(columns, table.Column[*night.Test]{Name: "runs", Heading: ">Runs", Text: func(t *night.Test) string { return fmt.Sprint(len(t.Runs)) }})
-	}
-	for _, m := range append([]facts.Metric{facts.IOPS, facts.Bandwidth}, ofNights[1:]...) {
-		columns = append(columns, number(m))
-	}
-	return columns
-}
-
-// levelColumn returns the column of the level in the history, or none without a history.
-func (v *nightView) levelColumn() (columns []table.Column[*night.Test]) {
-	if v.levels != nil {
-		columns = append(columns, table.Column[*night.Test]{Name: "level", Heading: "Level", Text: func(t *night.Test) string {
-			if row := v.levels[t]; row != nil {
-				return row.Verdict()
-			}
-			return "-"
-		}})
-	}
-	return columns
-}
-
-// changeColumns returns a column for the change of throughput and one for that of a latency against each other night.
-func (v *nightView) changeColumns() (columns []table.Column[*night.Test]) {
-	for _, a := range v.against() {
-		for _, m := range v.compared(a) {
-			columns = append(columns, table.Column[*night.Test]{Name: "change", Heading: v.changeHeading(a, m), Text: func(t *night.Test) string {
-				p := a.Of(t)
-				if p == nil || p.Line(m) == nil {
-					return "-"
-				}
-				return p.Line(m).Text()
-			}})
-		}
-	}
-	return columns
-}
-
-// changeHeading is the heading of the changes of a number.
-func (v *nightView) changeHeading(a *against, m facts.Metric) string {
-	if len(v.against()) > 1 {
-		return ">" + m.Text() + ", " + a.what
-	}
-	return ">" + m.Text() + " change"
-}
-
-// compared returns the numbers whose changes have columns: IOPS and p99, or the mean where no p99 is known, as of averages.
-func (v *nightView) compared(a *against) []facts.Metric {
-	p99 := ofNights[2]
-	isKnown := func(p *night.Pair) bool { l := p.Line(p99); return l != nil && l.Verdict != compare.Unknown }
-	if slices.ContainsFunc(a.Pairs(), isKnown) {
-		return []facts.Metric{facts.IOPS, p99}
-	}
-	return []facts.Metric{facts.IOPS, facts.Mean}
-}
-
-func (v *nightView) testTable(class string, columns []table.Column[*night.Test], rows []*night.Test) *Table {
-	// a column of changes is found by its heading, because several have one name
-	for i := range columns {
-		if columns[i].Name == "change" {
-			columns[i].Name = "change" + columns[i].Heading
-		}
-	}
-	changes := map[string]func(*night.Test) *compare.Line{}
-	whys, depths := map[string]func(*night.Test) string{}, map[string]*against{}
-	for _, a := range v.against() {
-		depths["best "+a.what] = a
-		for _, m := range v.compared(a) {
-			name := "change" + v.changeHeading(a, m)
-			changes[name] = func(t *night.Test) *compare.Line {
-				if p := a.Of(t); p != nil {
-					return p.Line(m)
-				}
-				return nil
-			}
-			whys[name] = func(t *night.Test) string {
-				if p := a.Of(t); p != nil {
-					return p.Why
-				}
-				return "not in " + a.Base.Name
-			}
-		}
-	}
-	var marks facts.Marks
-	for _, t := range rows {
-		for _, run := range t.Runs {
-			for _, d := range run.ByDirection() {
-				if l := facts.LatenciesOfTotals(d.Totals); d.Direction == t.Direction {
-					marks.Add(&l)
-				}
-			}
-		}
-	}
-	to := NewTable(class, "", columns, rows, func(t *night.Test, column string, to *Cell) {
-		switch {
-		case column == "workload":
-			to.Class = "text name"
-		case column == "best":
-			to.Class, to.Note = "text name", "at "+t.DepthText()
-		case column == "depth":
-			to.Class = "text"
-		case depths[column] != nil:
-			if best := depths[column].best(t); best != nil {
-				to.Note = "at " + best.DepthText()
-			}
-		case changes[column] != nil:
-			l := changes[column](t)
-			if l == nil {
-				to.Note = whys[column](t)
-				return
-			}
-			to.Class, to.Note = "verdict "+string(l.Verdict), string(l.Verdict)
-			if to.Title = l.Why; l.HasInterval() {
-				to.Title = fmt.Sprintf("from %s to %s; %s interval %s", l.BaseText(), l.OtherText(), share(confidence), l.IntervalText())
-			}
-		case column == "level":
-			if row := v.levels[t]; row != nil && row.HasChange() {
-				to.Class = "text verdict " + row.Verdict()
-				to.Note = fmt.Sprintf("%s %s since %s", row.Number.Text(), row.Change.Text(), workload.Day(row.Change.After))
-				to.Title = row.Circumstances()
-			}
-		case column == "run":
-			to.Link = v.link(t.Runs[0])
-			for _, run := range t.Runs[1:] {
-				to.Labels = append(to.Labels, Cell{Text: runText(run), Link: v.link(run)})
-			}
-			if state := facts.State(t.Runs[0]); state != "" {
-				to.Note = state
-			}
-		}
-	})
-	if to != nil {
-		to.Note = strings.Join(marks.Notes(), ". ")
-	}
-	return to
-}
-
-// Circumstances returns how the runs around changes of level differ, without repetitions.
-func (v *nightView) Circumstances() (list []string) {
-	for _, t := range v.Tests() {
-		if row := v.levels[t]; row != nil {
-			if text := row.Circumstances(); text != "" && !slices.Contains(list, text) {
-				list = append(list, text)
-			}
 		}
 	}
 	return list

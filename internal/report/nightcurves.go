@@ -37,7 +37,7 @@ func (v *nightView) Curves() (view View) {
 	}
 	if len(view.Drawings) > 0 {
 		view.Notes = []string{"A dot is a test, and the number beside it is its depth. Both axes are logarithmic."}
-		if v.before != nil {
+		if v.before != nil && v.Part == "" {
 			view.Notes[0] += " Dotted lines are those of " + v.before.Base.Name + "."
 		}
 	}
@@ -65,7 +65,7 @@ func dotsOf(tests []*night.Test, m facts.Metric) (list []dot) {
 func (v *nightView) curve(rows []*night.Row) (f Figure, ok bool) {
 	before := func(r *night.Row) (tests []*night.Test) {
 		for _, t := range r.Tests {
-			if v.before == nil {
+			if v.before == nil || v.Part != "" {
 				break
 			}
 			if p := v.before.Of(t); p != nil {
