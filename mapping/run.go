@@ -102,6 +102,7 @@ type RunInfo struct {
 	Note     string            `json:"note,omitempty"`    // written by users
 	Complete bool              `json:"complete"`          // false while the run is followed, or if requests or files are missing
 	Partial  bool              `json:"partial,omitempty"` // files are missing or damaged, so totals are those of a part of the run
+	Lacks    string            `json:"lacks,omitempty"`   // how many of CBT's clients and volumes have no files: "3 of 4 volumes"
 
 	// Execution is the id of the call of fio whose stage the run is, on all its hosts. Stage is the number of the stage, from
 	// 1, Stages how many the execution has, and StageName what the stage is called in it, if there are several.
@@ -470,6 +471,12 @@ func (r *Run) State() (words []string, bad bool) {
 		words = append(words, "live")
 	default:
 		words, bad = append(words, "incomplete"), true
+		if r.Run.Lacks != "" {
+			words = append(words, r.Run.Lacks)
+		}
+	}
+	if r.CBT.ByCBT() && strings.Contains(r.Run.Path, "precond") { // as CBT finds them
+		words = append(words, "precondition")
 	}
 	switch {
 	case r.NoWindows == "":

@@ -49,7 +49,7 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 	}
 	config, err := run.Configure(ctx)
 	if err != nil && !(opt.Alone && errors.Is(err, fs.ErrNotExist)) {
-		said.skip("%w", err)
+		said.lack("%w", err) // settings are missing, and no requests
 	}
 	in := &input{opt: opt, logs: map[*plan.Log]*logFile{}, live: live}
 	ev := &plan.Evidence{Run: run, Config: config, Outputs: readOutputs(ctx, run, live != nil, said), Reader: in, Live: live != nil}

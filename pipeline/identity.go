@@ -422,6 +422,9 @@ func (p *input) lacks(e *Execution, have *mapping.Run) string {
 		return n
 	}
 	set := func(c mapping.CBT) (n int) {
+		if c.TotalIODepth > 0 { // an earlier fio2es stored the depth of volumes beside it
+			c.IODepth = 0
+		}
 		v := reflect.ValueOf(c)
 		for i := range v.NumField() {
 			if !v.Field(i).IsZero() {

@@ -99,7 +99,7 @@ func (o *Options) Fingerprint() string {
 // is the version of the algorithms.
 func (o *Options) settings() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "3 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),
+	fmt.Fprintf(&b, "4 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),
 		o.levels(), o.Align == AlignJob, o.Source == SourceRaw, o.Start.UTC())
 	if o.Bins != (hist.Hint{}) {
 		fmt.Fprintf(&b, " bins %v", o.Bins)

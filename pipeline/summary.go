@@ -25,7 +25,7 @@ func (r *runReader) summary() *mapping.Run {
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.Run.Path, Start: ref.Start, End: r.At(r.end()),
-			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0, Partial: r.problems.partial(),
+			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0 && r.lacks == "", Partial: r.problems.partial() || r.lacks != "", Lacks: r.lacks,
 			Edited: e.edited, Note: e.note, Execution: e.ID, Stage: r.Stage, Stages: r.Stages, StageName: r.Name,
 		},
 		Source: e.Source, CBT: r.cbt, Config: r.Config,
@@ -430,9 +430,15 @@ func (r *runReader) conclude() {
 	if place := r.Run.Unread; place != "" {
 		skip("%s: %s cannot be read, so files of this run may be missing: give it the rights of the others", title, place)
 	}
-	if hosts := r.Run.MissingHosts(); len(hosts) > 0 {
-		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
-			title, strings.Join(hosts, ", "))
+	short, text, isLost := r.lacking()
+	switch r.lacks = short; {
+	case isLost:
+		skip("%s: %s", title, text)
+	case short != "":
+		note("%s: %s", title, text)
+	}
+	if text := r.stopped(); text != "" {
+		note("%s: %s", title, text)
 	}
 	read := plan.HostNames(r.Jobs)
 	for _, out := range r.Outputs {

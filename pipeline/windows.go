@@ -29,9 +29,10 @@ type runReader struct {
 	averaged  [fiolog.Directions]averagedTotals // the same of windows of averages
 	stats     align.Stats
 	made      mapping.Documents
-	totals    bool // no job has rows: the run has totals, and no windows
-	isLive    bool // fio still writes the reports
-	follows   bool // all rows are of the periodic reports of one fio, so that windows follow these
+	lacks     string // how many clients and volumes have nothing here: see [runReader.lacking]
+	totals    bool   // no job has rows: the run has totals, and no windows
+	isLive    bool   // fio still writes the reports
+	follows   bool   // all rows are of the periodic reports of one fio, so that windows follow these
 	unsure    struct {
 		// Windows that may have requests of the windows beside them: see [align.Window].
 		windows     int     // at different times

@@ -157,7 +157,7 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/fioargs", "internal/window", "internal/workload/rule", "internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/fioargs", "internal/unit", "internal/window", "internal/workload/rule", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {

@@ -120,6 +120,10 @@ func Heading(label string, side *Side) (lines []string) {
 		} else {
 			title = facts.Started(r.Document) + "  " + title
 		}
+		if info := &r.Document.Run; !info.Complete && !info.Live() {
+			words, _ := r.Document.State()
+			title = strings.TrimLeft(title+"  ("+strings.Join(words, ", ")+")", " ")
+		}
 		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), title), " "))
 		label = ""
 	}

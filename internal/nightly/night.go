@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -211,7 +212,8 @@ func (n *Night) read(runs []*cbt.Run, read func([]*cbt.Run) (ingest.Result, erro
 		}
 		// The files were not parsed again. What was left out is among the warnings of the document.
 		lacks := slices.DeleteFunc(slices.Clone(n.before[s.Files]), func(text string) bool { return !slices.Contains(s.Run.Warnings, text) })
-		if len(lacks) == 0 && s.Run.Missing.Requests == 0 && len(s.Run.Warnings) > 0 { // what fio did not log was not left out
+		isOfClients := run.Lacks != "" && !strings.Contains(run.Lacks, "volume")                       // which may not have taken part
+		if len(lacks) == 0 && s.Run.Missing.Requests == 0 && len(s.Run.Warnings) > 0 && !isOfClients { // what fio did not log was not left out
 			lacks = []string{fmt.Sprintf("%s:%s: not all of it is in the history: %s", run.Archive, run.Name, s.Run.Warnings[0])}
 		}
 		n.say(s.Files, lacks...)

@@ -71,7 +71,7 @@ func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 					yield(nil, err)
 					return
 				}
-				run := &Run{Name: stage.NameIn(name), Path: stage.NameIn(execution.Path), stage: stage}
+				run := &Run{Name: stage.NameIn(name), Path: stage.NameIn(execution.Below), stage: stage}
 				run.IsOnly = len(f.executions)+len(f.histograms) == 1
 				run.IsAlone = run.IsOnly && !stage.IsDivided()
 				if !yield(run, nil) {
@@ -88,11 +88,15 @@ func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 	}
 }
 
-// nameOf returns the name of an execution, with its folder if another has the same name.
+// nameOf returns the name of an execution, with its archive if there are several, and its folder if another has the same name.
 func (f *Files) nameOf(execution *cbt.Run) string {
 	name := execution.Name()
+	isElsewhere := func(o *cbt.Run) bool { return o.Archive != execution.Archive && o.Name() == name }
+	if execution.ByCBT() && slices.ContainsFunc(f.executions, isElsewhere) {
+		name = execution.Archive + ":" + name
+	}
 	for _, other := range f.executions {
-		if files := execution.Files(); other != execution && other.Name() == name && len(files) > 0 {
+		if files := execution.Files(); other != execution && !(execution.ByCBT() && other.Archive != execution.Archive) && other.Name() == execution.Name() && len(files) > 0 {
 			return name + " in " + path.Dir(filepath.ToSlash(files[0].Name()))
 		}
 	}

@@ -61,7 +61,7 @@ func (f *Field) exampleOp() string {
 		return " > "
 	case f.Kind == expr.Time:
 		return " >= "
-	case slices.Contains([]string{"id", "execution", "warning", "name", "archive", "path", "note", "state"}, f.Name):
+	case slices.Contains([]string{"id", "execution", "warning", "name", "archive", "path", "note", "state", "lacks"}, f.Name):
 		return " ~ "
 	}
 	return "="

@@ -138,8 +138,9 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	add("duration", "", expr.Duration, "how long it took", "10m", func(r *mapping.Run) any { return r.Run.End.Sub(r.Run.Start).Seconds() })
 	add("complete", "run.complete", expr.Flag, "whether it is over and lacks nothing", "yes", func(r *mapping.Run) any { return r.Run.Complete })
 	add("partial", "run.partial", expr.Flag, "whether files are missing or damaged, so that its numbers are of a part", "yes", func(r *mapping.Run) any { return r.Run.Partial })
+	add("lacks", "run.lacks", expr.Text, "how many of CBT's clients and volumes have files, if some have none", "volumes", func(r *mapping.Run) any { return r.Run.Lacks })
 	add("live", "", expr.Flag, "whether run or follow is storing it", "yes", func(r *mapping.Run) any { return r.Run.Live() })
-	add("state", "", expr.Text, "what is wrong or unfinished: live, incomplete, no windows, averages, sla broken", "incomplete", func(r *mapping.Run) any {
+	add("state", "", expr.Text, "what is special: live, incomplete, 3 of 4 volumes, precondition, no windows, averages, sla broken", "incomplete", func(r *mapping.Run) any {
 		words, _ := r.State()
 		return words
 	})

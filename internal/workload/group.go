@@ -84,6 +84,16 @@ func textOr(run *mapping.Run, name, text string) string {
 // all options of a run are known, only settings that both have can differ. The length of windows does not count.
 func Doubt(base, other *mapping.Run) string {
 	list := settingsApart(base, other, !rule.HasAllOptions(base) || !rule.HasAllOptions(other))
+	if base.CBT.ByCBT() && other.CBT.ByCBT() {
+		for _, n := range []struct {
+			name        string
+			base, other int
+		}{{"hosts", len(base.Hosts), len(other.Hosts)}, {"jobs", base.Fio.Jobs, other.Fio.Jobs}} {
+			if text := fmt.Sprintf("%s %d, not %d", n.name, n.other, n.base); n.base != n.other && !slices.Contains(list, text) {
+				list = append(list, text)
+			}
+		}
+	}
 	for _, s := range [][3]string{{"host", hostsUnlessCBT(base), hostsUnlessCBT(other)}, {"weighting", base.Weighting, other.Weighting}, {"bins", layout(base), layout(other)}} {
 		if s[1] != s[2] && s[1] != "" && s[2] != "" {
 			list = append(list, fmt.Sprintf("%s %s, not %s", s[0], s[2], s[1]))

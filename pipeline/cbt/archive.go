@@ -142,6 +142,9 @@ func Read(ctx context.Context, files []*source.File, paths []HostPath) (*Archive
 		for _, f := range r.Files() {
 			use(f)
 		}
+		if r.Below = r.Path; len(paths) == 0 {
+			s.nameArchive(r)
+		}
 	}
 	for _, one := range skipped {
 		a.Skipped = append(a.Skipped, *one)

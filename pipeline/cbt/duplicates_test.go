@@ -29,7 +29,7 @@ func runFiles(a *Archive) []string {
 		for _, f := range r.Files() {
 			files = append(files, f.Path)
 		}
-		all = append(all, r.Path+": "+strings.Join(files, " "))
+		all = append(all, r.Below+": "+strings.Join(files, " "))
 	}
 	slices.Sort(all)
 	return all

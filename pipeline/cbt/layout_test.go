@@ -2,6 +2,8 @@ package cbt
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -204,9 +206,15 @@ func TestLayoutsPacked(t *testing.T) {
 				t.Errorf("archive %q as a folder, %q packed", f, p)
 			}
 			deep := tt.files.under("to/the").read(t)
-			want := folder.Runs[0]
-			if got := deep.Runs[0]; got.Path != "to/the/"+want.Path || got.Name() != "to/the/"+want.Name() {
-				t.Errorf("two folders deeper: path %q, name %q", got.Path, got.Name())
+			want, got := folder.Runs[0], deep.Runs[0]
+			if got.Below != "to/the/"+want.Below {
+				t.Errorf("two folders deeper: %q below the argument", got.Below)
+			}
+			switch { // CBT's archive is the folder that has results
+			case strings.HasPrefix(want.Path, resultsDir+"/") && (got.Archive != "the" || got.Path != want.Path || got.Name() != want.Name()):
+				t.Errorf("two folders deeper: archive %q, path %q, name %q", got.Archive, got.Path, got.Name())
+			case !strings.HasPrefix(want.Path, resultsDir+"/") && (got.Archive != want.Archive || got.Path != "to/the/"+want.Path || got.Name() != "to/the/"+want.Name()):
+				t.Errorf("two folders deeper: archive %q, path %q, name %q", got.Archive, got.Path, got.Name())
 			}
 		})
 	}
@@ -221,7 +229,7 @@ func TestSeveralArchives(t *testing.T) {
 	other = other.with("a/results/00000004/id-7c1f03ab/output.0_clat_hist.1.log.hostA", "a/results/00000003/id-00000001/output.0_bw.1.log.hostA")
 	var got []string
 	for _, r := range other.read(t).Runs {
-		got = append(got, r.Path)
+		got = append(got, r.Archive+"/"+r.Path)
 	}
 	want := []string{"a/results/00000003/id-00000001", "a/results/00000003/id-7c1f03ab", "a/results/00000004/id-7c1f03ab", "b/results/00000003/id-7c1f03ab"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -236,19 +244,22 @@ func TestSeveralArchives(t *testing.T) {
 // The user may give a folder from inside of an archive.
 func TestInsideArchive(t *testing.T) {
 	root := layouts[7].files.write(t, "arch")
-	for dir, want := range map[string]inShort{
-		"/results":          {Path: "00000000/id-dd/4krr/numjobs-002/total_iodepth-16", Name: "0/id-dd/4krr/numjobs-002/total_iodepth-16"},
-		"/results/00000000": {Path: "id-dd/4krr/numjobs-002/total_iodepth-16", Name: "0/id-dd/4krr/numjobs-002/total_iodepth-16"},
+	for dir, below := range map[string]string{
+		"":                           "results/00000000/id-dd/4krr/numjobs-002/total_iodepth-16",
+		"/results":                   "00000000/id-dd/4krr/numjobs-002/total_iodepth-16",
+		"/results/00000000":          "id-dd/4krr/numjobs-002/total_iodepth-16",
+		"/../" + filepath.Base(root): "results/00000000/id-dd/4krr/numjobs-002/total_iodepth-16",
 	} {
 		a := read(context.Background(), scan(t, root+dir))
-		if len(a.Runs) != 1 || a.Runs[0].Path != want.Path || a.Runs[0].Name() != want.Name || len(a.Runs[0].HostNames()) != 2 {
-			t.Errorf("%s: %+v, want %+v", dir, shorts(a), want)
+		const path, name = "results/00000000/id-dd/4krr/numjobs-002/total_iodepth-16", "0/id-dd/4krr/numjobs-002/total_iodepth-16"
+		if r := a.Runs[0]; len(a.Runs) != 1 || r.Archive != "arch" || r.Path != path || r.Below != below || r.Name() != name || len(r.HostNames()) != 2 {
+			t.Errorf("%s: archive %s, %+v", dir, r.Archive, shorts(a))
 		}
 		configure(t, a.Runs[0])
 	}
 	a := read(context.Background(), scan(t, layouts[0].files.write(t, "arch")+"/results/00000003/id-7c1f03ab"))
-	if len(a.Runs) != 1 || a.Runs[0].Path != "." || a.Runs[0].Name() != "id-7c1f03ab" {
-		t.Errorf("an id- folder: %+v", shorts(a))
+	if r := a.Runs[0]; len(a.Runs) != 1 || r.Archive != "arch" || r.Path != "results/00000003/id-7c1f03ab" || r.Below != "." || r.Name() != "3/id-7c1f03ab" {
+		t.Errorf("an id- folder: archive %s, %+v", r.Archive, shorts(a))
 	}
 	configure(t, a.Runs[0])
 	if *a.Runs[0].Iteration != 3 {

@@ -147,14 +147,16 @@ var (
 )
 
 const (
+	librbdfio    = "librbdfio"      // a class of CBT
 	rbdfio       = "rbdfio"         // a class of CBT, and the folder that it puts its own into
 	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
+	resultsDir   = "results"        // CBT's, in the folder of the archive
 	clientsDir   = "clients"        // in it are the folders of the hosts
 	localhost    = "localhost"      // the one host without fio --client
 )
 
 // fioClasses are CBT's benchmarks that run fio.
-var fioClasses = map[string]bool{"fio": true, "librbdfio": true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
+var fioClasses = map[string]bool{"fio": true, librbdfio: true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
 
 // layout says which program made the folders.
 type layout uint8

@@ -17,6 +17,7 @@ import (
 type Run struct {
 	Archive string // name of the archive or folder
 	Path    string // of the run inside it, without hosts; with the log prefix where a folder may have several
+	Below   string // the same below the argument that it was found under
 	Output
 	mapping.CBT // the settings from the path and the configuration; zero is unknown
 
@@ -30,13 +31,15 @@ type Run struct {
 	Sections []*fioargs.Section
 
 	// Doubts are attributions that are likely but not certain, for people to read.
-	Doubts   []string
-	at       place
-	argument string // that it was found under
-	family   string // of the logs' prefixes; "" in the folder of a sample
-	guess    string // why its logs are read as one run, if that is not certain
-	gone     bool   // it is part of another, or a copy, or has no files left
-	into     *Run   // which other
+	Doubts     []string
+	isTimed    bool // see IsTimed
+	isUnlisted bool // see IsUnlisted
+	at         place
+	argument   string // that it was found under
+	family     string // of the logs' prefixes; "" in the folder of a sample
+	guess      string // why its logs are read as one run, if that is not certain
+	gone       bool   // it is part of another, or a copy, or has no files left
+	into       *Run   // which other
 
 	ran span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
 }

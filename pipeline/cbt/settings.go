@@ -91,6 +91,7 @@ func cluster(m map[string]any) map[string]any {
 // fill completes the settings from benchmark_config.yaml.
 func (r *Run) fill(c map[string]any) {
 	c = r.ofWorkload(c)
+	r.isTimed = text(c["time_based"]) == "true"
 	r.Benchmark = cmp.Or(text(c["benchmark"]), r.Benchmark)
 	r.Mode = cmp.Or(r.Mode, text(c["mode"]))
 	for _, n := range numbers {
@@ -135,6 +136,7 @@ func (r *Run) fill(c map[string]any) {
 
 // fillCluster completes the settings from cbt_config.yaml.
 func (r *Run) fillCluster(c map[string]any) {
+	r.isTimed = r.isTimed || c["recovery_test"] != nil
 	r.Hosts = hosts(c["clients"])
 	r.Clients = len(r.Hosts)
 	r.OSDHosts = len(hosts(c["osds"]))
@@ -145,7 +147,8 @@ func (r *Run) fillCluster(c map[string]any) {
 }
 
 // ofWorkload returns a configuration in which the options of the run's own workload replace the others. If the path
-// does not say which workload it was, and several are possible, the options that any of them sets are unknown.
+// does not say which workload it was, and several are possible, the options that any of them sets are unknown. If the configuration
+// does not have the workload of the path, it does not say what that did.
 func (r *Run) ofWorkload(c map[string]any) map[string]any {
 	const usual = 4 << 20 // CBT's op_size where none is set
 	all := asMap(c["workloads"])
@@ -166,8 +169,14 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 			fits = append(fits, name)
 		}
 	}
-	isForeign := r.Workload != "" && !r.at.modeSize && len(fits) != 1 // the configuration does not have it
-	if len(all) == 0 || isForeign {
+	if r.isUnlisted = r.Workload != "" && !r.at.modeSize && len(fits) != 1; r.isUnlisted {
+		c = maps.Clone(c)
+		for _, k := range []string{"mode", "op_size", "bs", "rwmixread"} { // those of all workloads, which this one may have apart
+			delete(c, k)
+		}
+		return c
+	}
+	if len(all) == 0 {
 		return c
 	}
 	c = maps.Clone(c)

@@ -188,6 +188,19 @@ func (p *Plan) RequestSize(d fiolog.Direction, isLive bool) (float64, bool) {
 	return float64(set), set > 0
 }
 
+// WantedTime returns for how long a job was to run, in milliseconds, or 0 if that is not known: without time_based, or with a
+// number of requests or bytes, a job may end before its time.
+func (p *Plan) WantedTime(j *Job) int64 {
+	e := j.Entry
+	if e == nil || slices.ContainsFunc([]string{"io_size", "io_limit", "number_ios"}, e.HasOption) || !p.Run.IsTimed() && !e.HasOption("time_based") {
+		return 0
+	}
+	if set, ok := fioargs.ParseTime(e.option("runtime")); ok {
+		return set.Milliseconds()
+	}
+	return p.Run.RunSeconds * 1000
+}
+
 // Nanoseconds returns the length of a unit.
 func Nanoseconds(unit hist.Unit) int64 {
 	if unit == hist.Microseconds {
@@ -216,14 +229,14 @@ func (p *Plan) NoWindows() string {
 }
 
 // Settings returns the settings of the run. They come from the path and from CBT's configuration, because fio does not
-// know all of them. Without a configuration, fio's options complete them. People name folders as they like, so the path
+// know all of them. Without a configuration, or if it does not have the workload, fio's options complete them. People name folders as they like, so the path
 // counts only if no option of fio is known.
 func (p *Plan) Settings() mapping.CBT {
 	set := p.Run.CBT
 	if !set.ByCBT() && set.Benchmark == "" {
 		return cmp.Or(p.FioSettings(), set)
 	}
-	if p.Run.Config == nil {
+	if p.Run.Config == nil || p.Run.IsUnlisted() {
 		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.FioSettings())
 		for f := range v.NumField() {
 			if v.Field(f).IsZero() {
