@@ -2,6 +2,7 @@ package kibana
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path"
 	"strconv"
@@ -163,8 +164,9 @@ func (b *builder) dashboard(name string) Object {
 	shown := search(nil)
 	for _, c := range d.Controls {
 		if c.View != runsView { // run documents are never pending
-			shown = shownSearch()
-			references = append(references, Reference{filterIndex, typeDataView, b.id(c.View)})
+			var filtered []Reference
+			shown, filtered = shownSearch(b.id(c.View))
+			references = append(references, filtered...)
 			break
 		}
 	}
@@ -227,22 +229,34 @@ func (b *builder) controls(list []control) (map[string]any, []Reference) {
 // While a run is replaced, the cluster has documents of two versions. Those of the new version are pending until
 // those of the old one are deleted. Panels leave out pending documents, because otherwise the run would count twice.
 // Controls have no query of their own, so dashboards have a filter, too. Kibana shows it as "NOT", and its alias.
+//
+// Syncs are not among all requests, so dashboards leave out their windows. A user who wants to see them disables that filter.
 
-// filterIndex is the name of the reference to a filter's data view.
-const filterIndex = "kibanaSavedObjectMeta.searchSourceJSON.filter[0].meta.index"
-
-// shownSearch returns the search of a dashboard that leaves out pending documents, for all of its controls and
-// panels.
-func shownSearch() map[string]any {
-	filter := map[string]any{
-		"$state": map[string]any{"store": "appState"},
-		"meta": map[string]any{
-			"alias": "runs that are being replaced", "disabled": false, "negate": true, "type": "phrase", "key": mapping.PendingField,
-			"params": map[string]any{"query": true}, "indexRefName": filterIndex,
-		},
-		"query": map[string]any{"match_phrase": map[string]any{mapping.PendingField: true}},
+// shownSearch returns the search of a dashboard with these filters, for all of its controls and panels, and its references to a data
+// view.
+func shownSearch(view string) (map[string]any, []Reference) {
+	var references []Reference
+	not := func(alias, kind, key string, params, query any) map[string]any {
+		name := fmt.Sprintf("kibanaSavedObjectMeta.searchSourceJSON.filter[%d].meta.index", len(references))
+		references = append(references, Reference{name, typeDataView, view})
+		return map[string]any{
+			"$state": map[string]any{"store": "appState"},
+			"meta": map[string]any{
+				"alias": alias, "disabled": false, "negate": true, "type": kind, "key": key, "params": params, "indexRefName": name,
+			},
+			"query": query,
+		}
 	}
-	return search(map[string]any{"filter": []any{filter}})
+	replaced := not("runs that are being replaced", "phrase", mapping.PendingField, map[string]any{"query": true},
+		map[string]any{"match_phrase": map[string]any{mapping.PendingField: true}})
+	// Documents of runs have this direction, too, and stay.
+	syncs := not("syncs (to see them, disable this and choose the direction sync)", "custom", "query", nil, map[string]any{"bool": map[string]any{
+		"filter": []any{
+			map[string]any{"term": map[string]any{mapping.DirectionField: mapping.Sync}},
+			map[string]any{"exists": map[string]any{"field": "interval.ms"}},
+		},
+	}})
+	return search(map[string]any{"filter": []any{replaced, syncs}}), references
 }
 
 // search returns a search without a query and filters, but with what own has.

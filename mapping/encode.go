@@ -19,14 +19,14 @@ import (
 // cannot be written in JSON. Histograms, nine tenths of a document, take several times as long.
 
 // AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. A rate that is
-// not known is absent, so that nothing adds it up as 0, and so are the requests of averages.
+// not known, or of syncs, is absent, so that nothing adds it up as 0, and so are the requests of averages.
 func (d *Interval) AppendJSON(dst []byte) []byte {
 	b, v := append(dst, '{'), reflect.ValueOf(d).Elem()
 	for _, m := range membersOf(reflect.TypeFor[Interval]()) {
 		isUnknown := false
 		switch m.name {
 		case "iops":
-			isUnknown = d.IOPS == 0 && (d.Weighting == Averaged || d.Requests.Completed > 0)
+			isUnknown = d.IOPS == 0 && (d.Weighting == Averaged || d.Requests.Completed > 0 || d.Fio.Direction == Sync)
 		case "requests":
 			isUnknown = d.Weighting == Averaged
 		}

@@ -78,7 +78,7 @@ func decodeRun(t interface{ Fatalf(string, ...any) }, text []byte, into *mapping
 	}
 	inner("fio", "direction", &directions)
 	fields := map[string]float64{} // of percentiles that fio lists, by totals and field
-	for _, name := range []string{"all", "read", "write", "trim"} {
+	for _, name := range append(mapping.Directions[:], mapping.AllDirections) {
 		var totals, fio map[string]json.RawMessage
 		if _ = json.Unmarshal(all[name], &totals); totals["fio"] == nil {
 			continue
@@ -97,8 +97,8 @@ func decodeRun(t interface{ Fatalf(string, ...any) }, text []byte, into *mapping
 	}
 	rest, _ := json.Marshal(all)
 	decode(t, rest, into)
-	for i, total := range []*mapping.Totals{into.All, into.Read, into.Write, into.Trim} {
-		name := []string{"all", "read", "write", "trim"}[i]
+	for i, total := range []*mapping.Totals{into.Read, into.Write, into.Trim, into.Sync, into.All} {
+		name := append(mapping.Directions[:], mapping.AllDirections)[i]
 		for _, p := range mapping.Percentiles {
 			if total == nil || total.Fio == nil {
 				continue
@@ -117,15 +117,15 @@ func decodeRun(t interface{ Fatalf(string, ...any) }, text []byte, into *mapping
 			t.Fatalf("run.hosts %q lacks %q", hosts, name)
 		}
 	}
-	for i, total := range []*mapping.Totals{into.Read, into.Write, into.Trim} {
-		if name := []string{"read", "write", "trim"}[i]; slices.Contains(directions, name) != (total != nil) {
+	for i, total := range []*mapping.Totals{into.Read, into.Write, into.Trim, into.Sync} {
+		if name := mapping.Directions[i]; slices.Contains(directions, name) != (total != nil) {
 			t.Fatalf("fio.direction is %q", directions)
 		}
 	}
 }
 
 func TestRunZeroAndEmpty(t *testing.T) {
-	for _, r := range []mapping.Run{{}, {Config: map[string]any{}, Warnings: []string{}, All: new(mapping.Totals)}} {
+	for _, r := range []mapping.Run{{}, {Config: map[string]any{}, Warnings: []string{}, All: &mapping.Totals{DurationMS: 1}}} {
 		var got mapping.Run
 		if err := json.Unmarshal(r.AppendJSON(nil), &got); err != nil {
 			t.Fatal(err)
@@ -338,8 +338,8 @@ func name(d *mapping.Interval) any {
 // TestFioPercentileFields: dashboards find a percentile that fio lists by its field.
 func TestFioPercentileFields(t *testing.T) {
 	list := []mapping.FioPercentile{{Rank: 50, Value: 3.5}, {Rank: 99.9, Value: 8}, {Rank: 30, Value: 2}}
-	run := &mapping.Run{Read: &mapping.Totals{Fio: &mapping.FioLatency{Min: 1, Max: 9, Percentiles: list}}}
-	const want = `"fio":{"min":1,"mean":0,"max":9,"stddev":0,"percentiles":[{"rank":50,"value":3.5},{"rank":99.9,"value":8},{"rank":30,"value":2}],"p50":3.5,"p99_9":8}`
+	run := &mapping.Run{Read: &mapping.Totals{Fio: &mapping.FioLatency{Min: 1, Mean: 4, Max: 9, StdDev: 2, Percentiles: list}}}
+	const want = `"fio":{"min":1,"mean":4,"max":9,"stddev":2,"percentiles":[{"rank":50,"value":3.5},{"rank":99.9,"value":8},{"rank":30,"value":2}],"p50":3.5,"p99_9":8}`
 	decodeRun(t, run.AppendJSON(nil), new(mapping.Run))
 	if got := string(run.AppendJSON(nil)); !strings.Contains(got, want) {
 		t.Errorf("%s, want %s in it", got, want)

@@ -20,7 +20,7 @@ type Interval struct {
 	Latency   Latency   `json:"latency,omitzero"` // empty if no request completed
 	Bounds    *Bounds   `json:"bounds,omitempty"` // of its percentiles; nil: none were wanted
 	Requests  Requests  `json:"requests"`
-	IOPS      float64   `json:"iops"`                 // completions per second; 0 if not known, and then absent in JSON
+	IOPS      float64   `json:"iops"`                 // completions per second; 0 if not known, and of syncs, and then absent in JSON
 	Bandwidth float64   `json:"bandwidth,omitempty"`  // bytes per second, if a log has it
 	Weighting string    `json:"weighting,omitempty"`  // "inflight", "completion" or Averaged
 	DocCount  int64     `json:"_doc_count,omitempty"` // the sum of the histogram's counts
@@ -130,7 +130,7 @@ func (d *Interval) Series() string { return cmp.Or(d.Fio.Job, d.Fio.Section) }
 
 // FioRef has the fields of an interval document about fio.
 type FioRef struct {
-	Direction string `json:"direction"`         // "read", "write" or "trim"
+	Direction string `json:"direction"`         // one of [Directions], or [AllDirections]
 	Job       string `json:"job,omitempty"`     // at level Job only: its number, behind the volume if there are several
 	Section   string `json:"section,omitempty"` // at level Section, and at level Job that of the job, in runs with several
 	Version   string `json:"version,omitempty"`
@@ -198,7 +198,11 @@ func (l *Level) UnmarshalText(text []byte) error {
 }
 
 // Directions are the names of the directions, in the order of all lists.
-var Directions = [...]string{"read", "write", "trim"}
+var Directions = [...]string{"read", "write", "trim", Sync}
+
+// Sync is the direction of fsync, fdatasync and sync_file_range, which fio measures apart. They are not among all requests, and
+// have no IOPS.
+const Sync = "sync"
 
 // DirectionTotals are the totals of one direction.
 type DirectionTotals struct {
@@ -217,9 +221,30 @@ func Plural(direction string) string {
 	return direction + "s"
 }
 
+// With returns what the requests of a direction are counted in: the direction, and all requests, of which syncs are none.
+func With(direction string) []string {
+	if direction == Sync || direction == AllDirections {
+		return []string{direction}
+	}
+	return []string{direction, AllDirections}
+}
+
+// Several reports whether all requests are more than those of one of some directions, among which they may be.
+func Several(directions []string) bool {
+	n := 0
+	for _, d := range directions {
+		if d != Sync && d != AllDirections {
+			n++
+		}
+	}
+	return n != 1
+}
+
 // ByDirection returns the totals of the directions in which requests completed, or those of all together if nothing separates
 // them (unified_rw_reporting=1).
-func (r *Run) ByDirection() []DirectionTotals { return byDirection(r.All, r.Read, r.Write, r.Trim) }
+func (r *Run) ByDirection() []DirectionTotals {
+	return byDirection(r.All, r.Read, r.Write, r.Trim, r.Sync)
+}
 
 // Of returns the totals of a direction or of [AllDirections], or nil.
 func (r *Run) Of(direction string) *Totals {
@@ -230,6 +255,8 @@ func (r *Run) Of(direction string) *Totals {
 		return r.Write
 	case Directions[2]:
 		return r.Trim
+	case Sync:
+		return r.Sync
 	case AllDirections:
 		return r.All
 	}
@@ -242,8 +269,8 @@ func byDirection(all *Totals, totals ...*Totals) (list []DirectionTotals) {
 			list = append(list, DirectionTotals{Directions[i], t})
 		}
 	}
-	if len(list) == 0 && all != nil {
-		list = append(list, DirectionTotals{AllDirections, all})
+	if all != nil && (len(list) == 0 || list[0].Direction == Sync) {
+		list = append([]DirectionTotals{{AllDirections, all}}, list...)
 	}
 	return list
 }

@@ -40,6 +40,7 @@ type Run struct {
 	Read  *Totals `json:"read,omitempty"`
 	Write *Totals `json:"write,omitempty"`
 	Trim  *Totals `json:"trim,omitempty"`
+	Sync  *Totals `json:"sync,omitempty"` // fsync, fdatasync and sync_file_range; not in All
 
 	// Sections are the sections of a run whose jobs did not all do the same, in the order of fio's report. Requests of one
 	// section are in no other, and together they are those of the run.
@@ -67,12 +68,13 @@ type RunSection struct {
 	Read     *Totals           `json:"read,omitempty"`
 	Write    *Totals           `json:"write,omitempty"`
 	Trim     *Totals           `json:"trim,omitempty"`
+	Sync     *Totals           `json:"sync,omitempty"`
 	Beside   string            `json:"-"` // settings of the other sections; set in a run document of this section alone
 }
 
 // ByDirection returns the totals of the directions in which requests completed.
 func (s *RunSection) ByDirection() []DirectionTotals {
-	return byDirection(s.All, s.Read, s.Write, s.Trim)
+	return byDirection(s.All, s.Read, s.Write, s.Trim, s.Sync)
 }
 
 // Workload is what a run or a section measured. Runs with the same settings have the same one: names of hosts, and of CBT's
@@ -194,11 +196,12 @@ type RunHost struct {
 	Read  *HostTotals `json:"read,omitempty"`
 	Write *HostTotals `json:"write,omitempty"`
 	Trim  *HostTotals `json:"trim,omitempty"`
+	Sync  *HostTotals `json:"sync,omitempty"`
 }
 
 // Of returns the totals of the host in a direction, or nil if there are none.
 func (h *RunHost) Of(direction string) *HostTotals {
-	return map[string]*HostTotals{"read": h.Read, "write": h.Write, "trim": h.Trim}[direction]
+	return map[string]*HostTotals{"read": h.Read, "write": h.Write, "trim": h.Trim, Sync: h.Sync}[direction]
 }
 
 // HostTotals are what reports have of a direction of a host. Its percentiles are those of its windows.
@@ -238,7 +241,7 @@ type Totals struct {
 	Requests   int64   `json:"requests,omitempty"` // 0 if not known, as of averages, and then absent in JSON
 	Bytes      int64   `json:"bytes,omitempty"`
 	DurationMS int64   `json:"duration_ms,omitempty"`
-	IOPS       float64 `json:"iops,omitempty"`      // per second; 0 if not known, and then absent in JSON
+	IOPS       float64 `json:"iops,omitempty"`      // per second; 0 if not known, and of syncs, and then absent in JSON
 	Bandwidth  float64 `json:"bandwidth,omitempty"` // bytes per second
 	Means      Means   `json:"means,omitzero"`
 	Sums       Sums    `json:"sums,omitzero"`
@@ -301,9 +304,9 @@ type Sums struct {
 // if one job, or one group of jobs (group_reporting), served the direction.
 type FioLatency struct {
 	Min    float64 `json:"min"`
-	Mean   float64 `json:"mean"`
+	Mean   float64 `json:"mean,omitempty"` // 0: not known, of several jobs that do not say how many requests they had
 	Max    float64 `json:"max"`
-	StdDev float64 `json:"stddev"`
+	StdDev float64 `json:"stddev,omitempty"`
 	// The steps to which fio rounded minimum and maximum, and the percentiles; 0: none.
 	Step           float64         `json:"step,omitempty"`
 	PercentileStep float64         `json:"percentile_step,omitempty"`
@@ -318,6 +321,9 @@ type FioPercentile struct {
 
 // Figure returns a number by its name, like [Latency.Figure], in microseconds. ok is false if fio did not list it.
 func (f *FioLatency) Figure(name string) (us float64, ok bool) {
+	if name == "mean" && f.Mean == 0 {
+		return 0, false
+	}
 	return figure(name, f.Min, f.Mean, f.Max, func(want *Percentile) (float64, bool) {
 		for _, p := range f.Percentiles {
 			if math.Abs(p.Rank-want.Rank) < 1e-9 {
@@ -415,11 +421,11 @@ func (r *Run) WithFiles() *Run {
 			}
 		}
 	}
-	without(&c.All, &c.Read, &c.Write, &c.Trim)
+	without(&c.All, &c.Read, &c.Write, &c.Trim, &c.Sync)
 	c.Sections = slices.Clone(r.Sections)
 	for i := range c.Sections {
 		s := &c.Sections[i]
-		without(&s.All, &s.Read, &s.Write, &s.Trim)
+		without(&s.All, &s.Read, &s.Write, &s.Trim, &s.Sync)
 	}
 	return &c
 }

@@ -16,7 +16,7 @@ import (
 // none.
 func (r *runReader) unlogged() (recovered int64, missing [fiolog.Directions]int64) {
 	for _, in := range r.rows {
-		for d := range in.directions {
+		for d := range missing {
 			recovered += in.directions[d].recovered
 			missing[d] += in.directions[d].missing
 		}
@@ -303,7 +303,7 @@ type jobsEnd struct {
 // may end before others.
 func (r *runReader) servedFor(j *plan.Job, d fiolog.Direction) int64 {
 	ran := max(j.Entry.Ran, j.Ran)
-	if of := r.latest(j.Entry).Directions[d].Runtime; of > 0 && max(j.Entry.Size, len(j.Entry.Jobs)) > 1 && !j.Entry.HasOption("verify") {
+	if of := r.latest(j.Entry).Of(d).Runtime; of > 0 && max(j.Entry.Size, len(j.Entry.Jobs)) > 1 && !j.Entry.HasOption("verify") {
 		return min(ran, of)
 	}
 	return ran

@@ -45,9 +45,10 @@ type reportFile struct {
 type reportJob struct {
 	*reportFile
 	job   *plan.Job
+	from  fiolog.Direction // the first of those of which there are rows: Sync if logs have the others
 	queue []align.Row
 	errs  []error // in place of rows
-	sofar [fiolog.Directions]*hist.Histogram
+	sofar [fiolog.WithSync]*hist.Histogram
 	until int64 // when the last report was written, or the job's end, since the job's start
 	ran   int64 // fio's run time at the last report
 	// active is when the last report was written in which the job had run on or served requests. It is the job's end,
@@ -185,8 +186,8 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 	r.last, r.until = j, end
 	isLate := end-from > r.job.Interval*3/2 // because a job hung
 	whole := r.run.follows || isLate
-	for d := range fiolog.Direction(fiolog.Directions) {
-		now := r.job.Entry.Histogram(&j.Directions[d])
+	for d := r.from; d < fiolog.WithSync; d++ {
+		now := r.job.Entry.Histogram(j.Of(d))
 		since := now.Clone()
 		if before := r.sofar[d]; before != nil && !since.Subtract(before) {
 			r.errs = append(r.errs, fmt.Errorf("%s: job %s: %s: counts fall from one report to the next", r.out.File.Name(), j.Name, d))

@@ -216,7 +216,7 @@ type jobRows struct {
 	last  bool        // no rows follow those of the queue
 	ended bool        // all rows were returned
 
-	directions [fiolog.Directions]directionCounts
+	directions [fiolog.WithSync]directionCounts
 	until      int64 // end of the last row, in milliseconds since the job's start
 	damaged    bool  // rows were skipped
 	cut        bool  // the log ends too early

@@ -57,6 +57,7 @@ func (r *runReader) summary() *mapping.Run {
 	var by [fiolog.Directions]*mapping.Totals
 	run.All, by = r.totalsOf(r.Entries, r.Jobs)
 	run.Read, run.Write, run.Trim = by[fiolog.Read], by[fiolog.Write], by[fiolog.Trim]
+	run.Sync = r.syncsOf(r.Entries, r.Jobs)
 	run.Sections = r.sections()
 	run.Workload = r.known().Workload
 	for i := range run.Sections {
@@ -331,6 +332,7 @@ func (r *runReader) sections() (list []mapping.RunSection) {
 		var by [fiolog.Directions]*mapping.Totals
 		s.All, by = r.totalsOf(entries, of.Jobs)
 		s.Read, s.Write, s.Trim = by[fiolog.Read], by[fiolog.Write], by[fiolog.Trim]
+		s.Sync = r.syncsOf(entries, of.Jobs)
 		list = append(list, s)
 	}
 	return list
@@ -359,8 +361,9 @@ func (r *runReader) setHosts(hosts []mapping.RunHost) {
 			continue
 		}
 		_, by := r.totalsOf(entries, jobs)
-		for d, to := range []**mapping.HostTotals{&h.Read, &h.Write, &h.Trim} {
-			if t := by[d]; t != nil && t.Requests > 0 {
+		totals := append(by[:], r.syncsOf(entries, jobs))
+		for d, to := range []**mapping.HostTotals{&h.Read, &h.Write, &h.Trim, &h.Sync} {
+			if t := totals[d]; t != nil && t.Requests > 0 {
 				*to = &mapping.HostTotals{Requests: t.Requests, IOPS: t.IOPS}
 				if l := &t.Latency; l.Exact {
 					(*to).Latency = mapping.HostLatency{Min: l.Min, Mean: l.Mean, Max: l.Max, StdDev: l.StdDev}
@@ -626,28 +629,6 @@ func (r *runReader) concludeReports() {
 				"show it (--write_hist_log=NAME --log_hist_msec=1000)", f.out.File.Name(), seconds(f.out.Spacing()), seconds(f.longest))
 		}
 	}
-}
-
-// noteSyncs says that fio measured syncs apart, which no number of the run has.
-func (r *runReader) noteSyncs() {
-	slowest, p99 := time.Duration(0), time.Duration(0)
-	for _, e := range r.Entries {
-		l := &r.latest(e).Sync.Clat
-		slowest = max(slowest, time.Duration(l.Max))
-		for _, p := range l.Percentiles {
-			if p.Rank == 99 {
-				p99 = max(p99, time.Duration(p.Value))
-			}
-		}
-	}
-	if slowest == 0 {
-		return
-	}
-	text := fmt.Sprintf("they took up to %v", slowest.Round(time.Microsecond))
-	if p99 > 0 {
-		text = fmt.Sprintf("99 %% of them took up to %v, the slowest %v", p99.Round(time.Microsecond), slowest.Round(time.Microsecond))
-	}
-	r.problems.note("%s: fio measured its syncs apart (fsync, fdatasync, sync_file_range): %s; no number of this run has them", r.Title, text)
 }
 
 // adviseWindows says how windows of jobs whose rows do not come at the same moments become more certain.

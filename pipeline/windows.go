@@ -23,9 +23,10 @@ type runReader struct {
 	problems  *problems
 
 	rows      map[*plan.Job]*jobRows
+	syncs     []*jobRows                        // of jobs whose other rows are those of logs
 	sectionOf map[*plan.Job]string              // names of their sections; nil if the stage has one
 	fioNames  map[align.Key]string              // of their jobs in fio's report, by their keys at level Job
-	windowed  [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
+	windowed  [fiolog.WithSync]hist.Histogram   // sum of all windows of the highest level
 	averaged  [fiolog.Directions]averagedTotals // the same of windows of averages
 	stats     align.Stats
 	made      mapping.Documents
@@ -42,10 +43,10 @@ type runReader struct {
 
 	limits map[align.Key]mapping.FioLatency // fastest and slowest requests of series: see extremes
 
-	size  [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
-	rates averages                   // of bandwidth; nil if not needed
-	cbt   mapping.CBT                // of the run
-	ofRun *mapping.Run               // see [runReader.known]
+	size  [fiolog.WithSync]float64 // of every request in bytes; 0 if sizes differ or are unknown
+	rates averages                 // of bandwidth; nil if not needed
+	cbt   mapping.CBT              // of the run
+	ofRun *mapping.Run             // see [runReader.known]
 }
 
 func newRunReader(p *input, said *problems) *runReader {
@@ -102,7 +103,7 @@ func (in *input) laterIn(out *plan.Output) (places []int) {
 // close closes the reports and logs of the run, also those that were not read to their end. To read the run again opens
 // them again.
 func (r *runReader) close() {
-	for _, in := range r.rows {
+	for _, in := range slices.Concat(slices.Collect(maps.Values(r.rows)), r.syncs) {
 		if in.reports != nil {
 			in.reports.close()
 		}
@@ -126,7 +127,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	// Histogram logs do not have bytes per second: the block size in a row is the size of one request. If fio's report shows
 	// that all requests have one size, requests times size is exact. Otherwise they come from bw logs, if there are any.
 	mixed := false
-	for d := range r.size {
+	for d := range fiolog.Directions {
 		var isKnown bool
 		r.size[d], isKnown = r.RequestSize(fiolog.Direction(d), r.isLive)
 		mixed = mixed || !isKnown
@@ -177,6 +178,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 			}})
 		}
 	}
+	streams = append(streams, r.syncStreams()...)
 	tolerance := int64(r.opt.tolerance() * float64(shortest))
 	if r.opt.Tolerance == 0 { // fio's rows end up to about 30 ms late, also short ones
 		const late = 40
@@ -190,7 +192,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	if r.isLive { // put may use the counts of jobs
 		n = 0
 	}
-	var last [fiolog.Directions]struct { // windows of several levels share the latencies if they have the same requests
+	var last [fiolog.WithSync]struct { // windows of several levels share the latencies if they have the same requests
 		of     *hist.Histogram
 		made   mapping.Latency
 		bounds *mapping.Bounds
@@ -244,7 +246,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		w.Limit()
 		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
 		ms := w.EndMS() - w.StartMS()
-		if r.hasLength(from.Key) {
+		if r.hasLength(from.Key) && from.Key.Direction != fiolog.Sync {
 			w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
 		}
 		w.Bandwidth = r.bandwidth(from, w.IOPS, ms)
@@ -311,7 +313,7 @@ func (r *runReader) clip(w *align.Window) {
 		if r.keyOf(j, key.Direction).At(key.Level) != key || !r.isLive && (!j.Serves(key.Direction) || r.servesOther(j, key.Direction)) {
 			continue
 		}
-		several := j.Entry != nil && j.Entry.Several
+		several := j.Entry != nil && j.Entry.Several && w.Key.Direction != fiolog.Sync
 		if !of.ended && (r.isLive || several) {
 			return // the job may still run, and later rows may show when it began
 		}
@@ -363,7 +365,7 @@ func (r *runReader) extremes(key align.Key) (fastest, slowest float64) {
 		if r.isLive {
 			report = r.latest(j.Entry)
 		}
-		if stats := &report.Directions[key.Direction]; report.Mixed != nil {
+		if stats := report.Of(key.Direction); report.Mixed != nil && key.Direction != fiolog.Sync {
 			reported = append(reported, report.Mixed)
 		} else if stats.TotalIOs > 0 || stats.Uncounted {
 			reported = append(reported, stats)

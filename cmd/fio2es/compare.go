@@ -90,7 +90,7 @@ same ("no change > X %"), unclear, no interval and unknown.`,
 	addWhereFlag(fl)
 	addQueryFlags(fl, &c.query)
 	addHostFlags(fl, &c.query)
-	fl.Lookup("direction").Usage = "only these `directions`: read, write or trim; all compares the requests of all together"
+	fl.Lookup("direction").Usage = "only these `directions`: read, write, trim or sync; all compares the requests of all but syncs together"
 	fl.StringSliceVar(&c.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, bandwidth, mean, percentiles")
 	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
 	c.options.Within = compare.Within

@@ -82,7 +82,7 @@ const bySection = "section"
 func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
 	f.Var(&once{to: &q.From}, "from", "from this `time` on: 09:12, 2026-01-31T09:12:00Z or +90s")
 	f.Var(&once{to: &q.To}, "to", "up to this `time`, which is not included")
-	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
+	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write, trim or sync")
 	f.StringSlice("section", nil, "only these `sections` of a run, each by itself, by the names that fio2es runs lists below it")
 	addChoice(f, new(string), "values-in", "`unit` of latencies in a file of histograms that does not say it, such as of YCSB (us): ns, us, ms or s", []string{"ns", "us", "ms", "s"})
 }

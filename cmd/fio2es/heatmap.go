@@ -141,6 +141,9 @@ func (h *heatmaps) begin(*query.Run) error {
 }
 
 func (h *heatmaps) window(w *window.Window) error {
+	if w.Direction == mapping.Sync && !slices.Contains(h.query.Directions, w.Direction) { // not among all requests
+		return nil
+	}
 	requests, err := w.Histogram()
 	if err != nil || requests == nil || requests.IsEmpty() {
 		return err

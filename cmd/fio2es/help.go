@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // helpColumns is the width of help, which every terminal has.
@@ -102,7 +104,7 @@ Sizes are 4k, 4KiB (both 4096) or 4KB (4000), latencies 300us or 5ms, durations 
 Fields:
 `)
 	for _, f := range where.Fields() {
-		if d, _, ok := strings.Cut(f.Name, "."); ok && (d == "read" || d == "write" || d == "trim") {
+		if d, _, ok := strings.Cut(f.Name, "."); ok && slices.Contains(mapping.Directions[:], d) {
 			continue
 		}
 		name := strings.Join(append([]string{f.Name}, f.Aliases...), ", ")

@@ -36,7 +36,7 @@ const (
 func (c *matrixCall) addFlags(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&c.by, "by", nil, "a matrix of the runs by `settings`, such as bs,iodepth: rows, columns, and a matrix for each value of further ones")
 	fl.StringSliceVar(&c.show, "show", []string{"p99"}, "`numbers` in the cells of --by: percentiles, iops, bandwidth, min, mean, max")
-	fl.StringSliceVar(&c.directions, "direction", nil, "`directions` of --by: read, write, trim, or all together (default: a matrix for each)")
+	fl.StringSliceVar(&c.directions, "direction", nil, "`directions` of --by: read, write, trim, sync, or all together without syncs (default: a matrix for each)")
 	addChoice(fl, &c.drawing, "draw", "draw --by: curve (a latency against IOPS, a line for each value of the first setting) or heatmap", []string{drawCurve, drawHeat})
 	fl.StringVarP(&c.output, "output", "o", "", "draw SVG into this `file`; - is stdout")
 }
@@ -69,7 +69,7 @@ func (c *matrixCall) check(changed func(name string) bool, format string) (err e
 	}
 	for _, d := range c.directions {
 		if !slices.Contains(append(mapping.Directions[:], mapping.AllDirections), d) {
-			return usagef("--direction %s: want read, write, trim or all", d)
+			return usagef("--direction %s: want read, write, trim, sync or all", d)
 		}
 	}
 	if c.settings, err = matrix.Settings(c.by); err != nil {
@@ -97,16 +97,20 @@ func (c *matrixCall) write(e *env, w io.Writer, runs []*mapping.Run, meets func(
 		if len(list) == 0 {
 			e.log.Info("note: no run has " + mapping.Plural(direction))
 		}
+		metrics := slices.DeleteFunc(slices.Clone(c.metrics), func(m facts.Metric) bool { return !m.IsOf(direction) })
+		if len(metrics) == 0 {
+			continue
+		}
 		for _, m := range list {
 			if isTable && c.drawing == "" {
 				fmt.Fprint(w, between)
-				if err := m.Write(w, format, false, c.metrics...); err != nil {
+				if err := m.Write(w, format, false, metrics...); err != nil {
 					return err
 				}
 				between = "\n"
 				continue
 			}
-			for _, metric := range c.metrics {
+			for _, metric := range metrics {
 				var err error
 				switch {
 				case !isTable:

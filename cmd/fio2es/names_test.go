@@ -12,8 +12,8 @@ import (
 // TestDirections: packages that do not import mapping have the same names of directions.
 func TestDirections(t *testing.T) {
 	t.Parallel()
-	if len(mapping.Directions) != fiolog.Directions {
-		t.Fatalf("%q, but fiolog has %d", mapping.Directions, fiolog.Directions)
+	if len(mapping.Directions) != fiolog.WithSync {
+		t.Fatalf("%q, but fiolog has %d", mapping.Directions, fiolog.WithSync)
 	}
 	for i, name := range mapping.Directions {
 		if got := fiolog.Direction(i).String(); got != name {

@@ -195,7 +195,11 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 		}
 		notes = p.inNoWindow(rows, doc)
 		list := doc.ByDirection()
-		if len(list) > 1 && doc.All != nil {
+		var directions []string
+		for _, d := range list {
+			directions = append(directions, d.Direction)
+		}
+		if doc.All != nil && mapping.Several(directions) && !slices.Contains(directions, mapping.AllDirections) {
 			list = append(list, mapping.DirectionTotals{Direction: mapping.AllDirections, Totals: doc.All})
 		}
 		for _, d := range list {

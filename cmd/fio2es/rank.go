@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -93,7 +94,7 @@ func (r *rank) add(w *window.Window) error {
 		return err
 	}
 	r.span.Add(w)
-	for _, name := range slices.Compact([]string{w.Direction, mapping.AllDirections}) {
+	for _, name := range mapping.With(w.Direction) {
 		if r.sums[name] == nil {
 			r.sums[name] = &hist.Histogram{}
 		}
@@ -106,8 +107,11 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 	if len(r.sums) == 0 {
 		return run.NoMatch(doc)
 	}
-	of := r.sums[mapping.AllDirections].Total()
-	if len(r.sums) == 2 { // a single direction has the same requests as all
+	of := 0.0
+	if all := r.sums[mapping.AllDirections]; all != nil {
+		of = all.Total()
+	}
+	if !mapping.Several(slices.Collect(maps.Keys(r.sums))) { // a single direction has the same requests as all
 		delete(r.sums, mapping.AllDirections)
 	}
 	unbinned := r.unbinned(doc)
@@ -120,6 +124,9 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 				continue
 			}
 			row := &rankRow{run: &doc.Run, direction: direction, span: r.span, within: within, requests: h.Total(), of: of}
+			if direction == mapping.Sync {
+				row.of = row.requests + float64(unbinned[direction])
+			}
 			row.served, row.atLeast, row.atMost = h.CountWithin(float64(within))
 			row.isBound = row.atMost > row.atLeast && h.Layout().Open(h.Layout().Index(int64(within)))
 			if n := float64(unbinned[direction]); n > 0 {
@@ -142,7 +149,7 @@ func (r *rank) unbinned(doc *mapping.Run) map[string]int64 {
 	for _, d := range doc.ByDirection() {
 		if r.Totals && d.Unbinned > 0 && query.Wants(r.Directions, d.Direction) && r.sums[d.Direction] != nil {
 			list[d.Direction] = d.Unbinned
-			if d.Direction != mapping.AllDirections {
+			if d.Direction != mapping.AllDirections && d.Direction != mapping.Sync {
 				list[mapping.AllDirections] += d.Unbinned
 			}
 		}

@@ -23,8 +23,8 @@ func slaCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sla X...", SuggestFor: []string{"slo"},
 		Short: "Check runs against SLA rules: met, broken or unknown",
-		Long: `Checks runs against rules, separately for reads, writes and trims: met, broken or
-unknown. Each run is checked by itself.
+		Long: `Checks runs against rules, separately for reads, writes, trims and syncs: met,
+broken or unknown. Each run is checked by itself.
 
 ` + chooseHelp + `
 
@@ -32,7 +32,7 @@ Rules come from --rule, else from sla in fio2es.yaml (a list) or FIO2ES_SLA (joi
 commas):
 
   p99 <= 10ms                    a percentile of latency; also min, mean, max
-  write.p99.9 <= 20ms            of reads, writes or trims alone
+  write.p99.9 <= 20ms            of reads, writes, trims or syncs alone
   within 100ms >= 99.9%          the share of requests served within a latency
   iops >= 5000                   requests per second
   requests >= 1e6                the number of requests
@@ -40,6 +40,9 @@ commas):
   iops >= 5k in every window
 
 Operators are <, <=, > and >=, units ns, us, ms and s.
+
+A rule without a direction is about each that the run has. iops and requests are without
+syncs (fsync, fdatasync, sync_file_range), and latencies are not.
 
 A rule without windows is about all requests together. A rule in windows (of --interval,
 for paths) comes with the share of the time in which it was met, its worst window, and

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -31,7 +32,9 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 	}
 	direction := w.Direction
 	if r.Together {
-		direction = mapping.AllDirections
+		if direction = mapping.AllDirections; w.Direction == mapping.Sync { // not among all requests
+			return
+		}
 	}
 	if r.series[direction] == nil {
 		r.series[direction] = &series{}
@@ -42,6 +45,9 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 // totalsOf returns the totals of each direction that is compared.
 func (r *Run) totalsOf(doc *mapping.Run) []mapping.DirectionTotals {
 	list := doc.ByDirection()
+	if r.Together {
+		list = slices.DeleteFunc(list, func(d mapping.DirectionTotals) bool { return d.Direction == mapping.Sync })
+	}
 	switch {
 	case !r.Together || len(list) == 0:
 		return list
@@ -64,8 +70,8 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
 			continue
 		}
-		if hasWindows {
-			if s := r.series[d.Direction]; s != nil && !doc.Run.Live() {
+		if s := r.series[d.Direction]; hasWindows && (s != nil || d.Direction != mapping.Sync) { // logs do not have syncs
+			if s != nil && !doc.Run.Live() {
 				light := *d.Totals
 				light.Latency.Bins = mapping.Bins{}
 				s.whole = &light
@@ -80,7 +86,7 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 			return err
 		}
 		ms, requests := d.DurationMS, d.Requests
-		if requests == 0 { // fio says only how many a second
+		if requests == 0 && d.IOPS > 0 { // fio says only how many a second
 			ms, requests = 1e6, int64(d.IOPS*1000)
 		}
 		r.series[d.Direction] = &series{totals: d.Totals, whole: d.Totals, cut: []block{{end: ms, completed: requests, latency: *h}}}
@@ -175,7 +181,9 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 				note("only %d of the %d runs of %s have %s in windows", has, len(side.Runs), side.Name, mapping.Plural(direction))
 			}
 		}
-		for _, c := range changesOf(from, to, opt) {
+		of := opt
+		of.Metrics = slices.DeleteFunc(slices.Clone(opt.Metrics), func(m facts.Metric) bool { return !m.IsOf(direction) })
+		for _, c := range changesOf(from, to, of) {
 			if c.Why == "" && (c.BaseOpen || c.OtherOpen) {
 				note("%s and %s: %s: %s rests on fio's last bin, which has no upper end: %s to %s, %s",
 					base.Name, other.Name, direction, c.Metric, c.BaseText(), c.OtherText(), c.Text())

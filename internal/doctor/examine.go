@@ -43,7 +43,11 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (all []Ans
 		}
 		skipped.Each(func(text string, _ error, more int) { a.lose(alike.And(text, more)) })
 		for _, note := range result.Notes {
-			if !strings.Contains(note.Error(), plan.NoWindowsPrefix) { // which a loss says
+			switch text := note.Error(); {
+			case strings.Contains(text, plan.NoWindowsPrefix): // which a loss says
+			case strings.Contains(text, pipeline.NotLogged):
+				a.lose("latencies of syncs over time: "+pipeline.NotLogged, "the next run: add fio --status-interval=1 --output-format=json+")
+			default:
 				notes = append(notes, note)
 			}
 		}

@@ -109,9 +109,6 @@ var rules = []rule{
 		}
 		return ""
 	}},
-	{spoils, "fsync", "", func(s *section) string {
-		return when(s.syncs() != "", "latencies of writes do not have those of %s, which fio measures apart (sync in its report)", s.syncs())
-	}},
 	{spoils, "ioengine", "", func(s *section) string {
 		return when(s.isDeep() && fioargs.IsSynchronous(s.Value("ioengine")), "iodepth has no effect, because ioengine=%s makes one request at a time: "+
 			"use one that queues (libaio or io_uring, with direct=1), or numjobs", s.Value("ioengine"))

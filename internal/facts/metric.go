@@ -122,6 +122,11 @@ func (m Metric) Column() string {
 // LessIsBad reports whether a lower number is worse: it is a rate.
 func (m Metric) LessIsBad() bool { return m.Kind == expr.Rate || m.Kind == expr.Bandwidth }
 
+// IsOf reports whether a direction has the metric: syncs move no bytes, and are not in IOPS.
+func (m Metric) IsOf(direction string) bool {
+	return direction != mapping.Sync || m != Bytes && m != IOPS && m != Bandwidth
+}
+
 // IsOfHistogram reports whether the metric is computed from latencies. The others are counts.
 func (m Metric) IsOfHistogram() bool { return m.Kind == expr.Latency || m.Kind == expr.Percent }
 

@@ -110,11 +110,11 @@ func partsOf(run *mapping.Run) (list []*mapping.Run) {
 		one.Fio.Options, one.Fio.Jobs, one.Sections = s.Options, s.Jobs, []mapping.RunSection{s}
 		one.Workload = s.Workload
 		one.CBT = run.CBT.Of(&s.CBT)
-		one.All, one.Read, one.Write, one.Trim = s.All, s.Read, s.Write, s.Trim
+		one.All, one.Read, one.Write, one.Trim, one.Sync = s.All, s.Read, s.Write, s.Trim, s.Sync
 		one.Hosts = slices.Clone(one.Hosts)
 		for i := range one.Hosts { // theirs are of all sections
 			h := &one.Hosts[i]
-			h.Read, h.Write, h.Trim = nil, nil, nil
+			h.Read, h.Write, h.Trim, h.Sync = nil, nil, nil, nil
 		}
 		list = append(list, &one)
 	}

@@ -80,7 +80,7 @@ func (v *View) Add(w *window.Window, stage Stage, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	if h != nil {
+	if h != nil && w.Direction != mapping.Sync {
 		inAll := *w // on an even grid, also if a stage began between two seconds
 		inAll.ElapsedMS = w.Start.Sub(v.began).Round(time.Second).Milliseconds()
 		v.cells.Add(&inAll, h)

@@ -99,6 +99,7 @@ func WriteChanges(w io.Writer, format, sides string, metrics []facts.Metric, pai
 		}) {
 			continue
 		}
+		metrics := slices.DeleteFunc(slices.Clone(metrics), func(m facts.Metric) bool { return !m.IsOf(direction) })
 		fmt.Fprint(w, between)
 		between = "\n"
 		to := table.NewNarrow(w, format, changeColumns(names, metrics), nil, drop)
@@ -151,7 +152,7 @@ func changeColumns(settings []string, metrics []facts.Metric) (list []table.Colu
 func (p *Pair) row(order []int, direction string, metrics []facts.Metric) *change {
 	of := *p.of
 	of.Direction = direction
-	if !slices.ContainsFunc(p.Runs, func(run *mapping.Run) bool { return totalsOf(run, direction) != nil }) {
+	if !slices.ContainsFunc(p.Runs, func(run *mapping.Run) bool { return run.Of(direction) != nil }) {
 		return nil
 	}
 	c := &change{Pair: p}

@@ -198,7 +198,7 @@ func distinct(values []Value) []Value {
 // Matrix has runs of one direction, by the values of one setting or two.
 type Matrix struct {
 	By            []Setting
-	Direction     string // read, write or trim, or [mapping.AllDirections]
+	Direction     string // one of [mapping.Directions], or [mapping.AllDirections]
 	Rows, Columns []Value
 	Also          []string // other settings in which the runs differ, such as "option.ioengine (io_uring, libaio)"
 	at            []Value  // of the settings after the second one, which all runs have
@@ -219,7 +219,7 @@ type Cell struct {
 func New(by []Setting, direction string, runs []*mapping.Run) (list []*Matrix) {
 	byText := map[string]*Matrix{}
 	for _, run := range runs {
-		if totalsOf(run, direction) == nil {
+		if run.Of(direction) == nil {
 			continue
 		}
 		values, text := []Value(nil), ""
@@ -285,15 +285,10 @@ func differing(list []workload.Varied) (texts []string) {
 	return texts
 }
 
-// totalsOf returns the requests of a run in a direction, or nil.
-func totalsOf(run *mapping.Run, direction string) *mapping.Totals {
-	return map[string]*mapping.Totals{"read": run.Read, "write": run.Write, "trim": run.Trim, mapping.AllDirections: run.All}[direction]
-}
-
 // Directions returns the directions that runs have.
 func Directions(runs []*mapping.Run) []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(d string) bool {
-		return !slices.ContainsFunc(runs, func(run *mapping.Run) bool { return totalsOf(run, d) != nil })
+		return !slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Of(d) != nil })
 	})
 }
 
@@ -348,7 +343,7 @@ func NumberOf(metric facts.Metric, direction string, runs []*mapping.Run) Number
 	var all []trend.Value
 	byFio := false
 	for _, run := range runs {
-		t := totalsOf(run, direction)
+		t := run.Of(direction)
 		if t == nil {
 			continue
 		}

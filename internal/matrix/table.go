@@ -180,7 +180,7 @@ func (m *Matrix) doubts(metric facts.Metric) (notes []string) {
 			}
 		}
 		for _, run := range c.Runs {
-			if of := totalsOf(run, m.Direction); of != nil && metric.Kind == expr.Latency {
+			if of := run.Of(m.Direction); of != nil && metric.Kind == expr.Latency {
 				l := facts.LatenciesOfTotals(of)
 				marks.Add(&l)
 			}

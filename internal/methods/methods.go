@@ -86,7 +86,9 @@ func (c *Comparison) AddOurs(inFlight bool, windows []*window.Window, run *mappi
 		}
 	}
 	for _, t := range run.ByDirection() {
-		a.whole[slices.Index(mapping.Directions[:], t.Direction)] = c.figures(t.Latency.Figure)
+		if i := slices.Index(mapping.Directions[:], t.Direction); i >= 0 { // else nothing separates reads and writes
+			a.whole[i] = c.figures(t.Latency.Figure)
+		}
 	}
 	a.took = took
 	c.answers = append(c.answers, a)

@@ -114,11 +114,13 @@ func (r *Run) readHistograms(take func(*window.Window) error) (*mapping.Run, err
 			doc.Write = total
 		case "trim":
 			doc.Trim = total
+		case mapping.Sync:
+			doc.Sync = total
 		default:
 			doc.All = total
 		}
 	}
-	if list := doc.ByDirection(); doc.All == nil && len(list) == 1 {
+	if list := doc.ByDirection(); doc.All == nil && len(list) > 0 && list[0].Direction != mapping.Sync { // of several, the sums have all
 		doc.All = list[0].Totals
 	}
 	return doc, nil

@@ -28,7 +28,7 @@ type Query struct {
 	// From and To bound the middle of a window. They are as the user wrote them: 09:12, 2026-01-31T09:12:00Z, or +90s
 	// since the run's start. Empty means no bound.
 	From, To    string
-	Directions  []string // read, write, trim; empty means all
+	Directions  []string // of [mapping.Directions]; empty means all
 	Hosts, Jobs []string // names; empty means all
 	// Levels are the wanted levels. Empty means the level that Hosts and Jobs imply: see [Query.Level].
 	Levels []mapping.Level
@@ -67,7 +67,7 @@ func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 func (q *Query) Check() error {
 	for _, d := range q.Directions {
 		if !slices.Contains(mapping.Directions[:], d) {
-			return usagef("--direction %s: want read, write or trim", d)
+			return usagef("--direction %s: want read, write, trim or sync", d)
 		}
 	}
 	for _, bound := range []struct{ flag, text string }{{"from", q.From}, {"to", q.To}} {

@@ -397,6 +397,10 @@ func (r *Run) NoMatch(doc *mapping.Run) error {
 		return RunError{fmt.Errorf("%s: %s", doc.Run.Name, why)}
 	}
 	q := r.query
+	if q.WantsAll() && doc.Sync != nil && slices.Equal(q.Directions, []string{mapping.Sync}) {
+		return RunError{fmt.Errorf("%s: its syncs are in no window: fio's logs do not have them, and periodic reports do "+
+			"(--status-interval=1 --output-format=json+)", doc.Run.Name)}
+	}
 	var directions, hosts, has []string
 	for _, d := range doc.ByDirection() {
 		directions = append(directions, mapping.Plural(d.Direction))
@@ -456,7 +460,7 @@ func Judge(ctx context.Context, run *Run, q *Query, rules []slo.Rule) (*Judgemen
 			return nil, err
 		}
 	} else {
-		e.SetEnd(doc)
+		e.SetPart(doc, q.Directions)
 	}
 	j := &Judgement{doc.Run, checked, e.Verdicts()}
 	if !run.hasClock() {

@@ -75,6 +75,9 @@ func hostsOf(direction string, sums map[hostKey]*hostSum, doc *mapping.Run, isWh
 				h.iops, h.latencies = t.IOPS, facts.LatenciesOfTotals(t)
 			}
 		}
+		if direction == mapping.Sync {
+			h.iops = math.NaN()
+		}
 		if i := slices.IndexFunc(doc.Hosts, func(h mapping.RunHost) bool { return h.Name == of.host }); i >= 0 {
 			h.skew = &doc.Hosts[i].SkewMS
 		}

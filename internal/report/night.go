@@ -141,7 +141,7 @@ func ofTotals(run *mapping.Run) (*compare.Run, error) {
 // counted returns the document of a run with the totals that a query wants, if these are not those of the whole run.
 func (r *run) counted(q *query.Query) *mapping.Run {
 	have := map[string]**mapping.Totals{
-		"read": &r.Doc.Read, "write": &r.Doc.Write, "trim": &r.Doc.Trim, mapping.AllDirections: &r.Doc.All,
+		"read": &r.Doc.Read, "write": &r.Doc.Write, "trim": &r.Doc.Trim, mapping.Sync: &r.Doc.Sync, mapping.AllDirections: &r.Doc.All,
 	}
 	if q.WantsAll() && len(r.Totals) == len(r.Doc.ByDirection()) {
 		return r.Doc

@@ -100,7 +100,7 @@ func (r *runSums) addLast() {
 		}
 		r.sum.AddWith(w.Window, w.requests)
 		r.series[w.Direction].add(w.Window, w.requests)
-		if r.cells != nil && w.requests != nil {
+		if r.cells != nil && w.requests != nil && r.isInMap(w.Direction) {
 			r.cells.Add(w.Window, w.requests)
 		}
 	}
@@ -156,6 +156,11 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 		one.HostNote = "The history has no documents of this run's hosts: ingest it with --levels cluster,host."
 	}
 	return one, nil
+}
+
+// isInMap reports whether the requests of a direction are in the heat map: syncs are not among all requests.
+func (r *runSums) isInMap(direction string) bool {
+	return direction != mapping.Sync || slices.Contains(r.query.Directions, direction)
 }
 
 func (r *runSums) directions() []string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func (r *runSums) drawTime(s *section, of *run, names []string) {
 		Title: name, Subtitle: unit.Count(m.Total) + " requests", From: axis.From, To: axis.Until,
 	}))
 	note = fmt.Sprintf("%s requests (%s) in cells of %s and 1/20 of a power of ten. Colours are logarithmic; a shorter last column has the colours of its rate. Lines are percentiles of each column.",
-		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
+		unit.Count(m.Total), strings.Join(slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !r.isInMap(name) }), ", "), unit.Elapsed(m.Width))
 	if m.OpenUS > 0 {
 		note += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
 	}

@@ -264,7 +264,7 @@ func (m *moments) see(c *column) {
 			m.idle, m.gap = &moment{at: m.before.End}, gap
 		}
 	}
-	if m.seen > 1 && (m.idle == nil || m.before.iops < m.idle.value) {
+	if m.seen > 1 && !math.IsNaN(m.before.iops) && (m.idle == nil || m.before.iops < m.idle.value) {
 		m.idle = &moment{at: m.before.Start, value: m.before.iops}
 	}
 	m.before = c

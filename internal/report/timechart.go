@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Heights in charts over time, in pixels.
@@ -151,8 +152,9 @@ func (t *timeChart) rates(top float64) {
 	a := chart.RateAxis(most, top, rateHeight, 4)
 	t.Text(chart.Left, top-9, "name", "IOPS")
 	t.Axes(a, t.ticks)
-	for _, name := range t.names {
-		if len(t.names) > 1 {
+	names := slices.DeleteFunc(slices.Clone(t.names), func(name string) bool { return name == mapping.Sync }) // which has no IOPS
+	for _, name := range names {
+		if len(names) > 1 {
 			t.Key("line "+name, name+" IOPS")
 		}
 		s := t.series[name]

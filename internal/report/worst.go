@@ -5,6 +5,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // worst are the worst windows of a direction of a run. The slowest request has the same latency as in the table of numbers; its
@@ -21,6 +22,9 @@ func newWorst(r *run, t *total, s *series) *worst {
 		return nil
 	}
 	w := &worst{r, t, s.worst}
+	if t.Direction == mapping.Sync { // syncs have no IOPS, and jobs run without them
+		w.idle, w.gap = nil, 0
+	}
 	w.slowest = &moment{value: t.Latency.Max, isTimeless: s.worst.slowest == nil}
 	if s.worst.slowest != nil {
 		w.slowest.at = s.worst.slowest.at

@@ -5,7 +5,7 @@
 // # Rules
 //
 //	p99 <= 10ms                          a percentile of latency; also min, mean, max
-//	write.p99.9 <= 20ms                  of one direction: read, write or trim
+//	write.p99.9 <= 20ms                  of one direction: read, write, trim or sync
 //	within 100ms >= 99.9%                the share of requests served within a latency
 //	iops >= 5000                         requests that completed, per second
 //	requests >= 1e6                      requests that completed
@@ -22,7 +22,9 @@
 // requests.
 //
 // A rule without a direction is checked separately for each direction of the run, so good reads cannot hide bad
-// writes.
+// writes. Rules about latency are checked for syncs, too, and rules about iops and requests only for what else was done.
+// Logs do not have syncs. If no window has them, a rule about windows or about a part of the run is met if the slowest
+// sync of the run meets it, and unknown otherwise.
 //
 // # Verdicts
 //

@@ -57,6 +57,7 @@ type Breach struct {
 type Evaluator struct {
 	rules  []Rule
 	series map[string]*series // by direction
+	syncs  *mapping.Totals    // of the run, if they are asked for; logs do not have them, so they may be in no window
 	end    int64
 	even   bool // all windows should have the same length
 
@@ -157,13 +158,18 @@ func perSecond(n, ms int64) float64 {
 }
 
 // Verdicts returns the verdicts for the windows so far, in the order of the rules, and for each rule by direction:
-// read, write, trim.
+// read, write, trim, sync.
 func (e *Evaluator) Verdicts() (all []Verdict) {
 	e.addOpen()
 	for i, r := range e.rules {
 		before := len(all)
 		for _, d := range append(mapping.Directions[:], mapping.AllDirections) {
-			if s := e.series[d]; s != nil && r.isAbout(d) {
+			s := e.series[d]
+			switch {
+			case !r.isAbout(d):
+			case d == mapping.Sync && e.syncs != nil && (s == nil || r.InWindows() && len(s.windows) == 0):
+				all = append(all, e.unseen(r))
+			case s != nil:
 				all = append(all, e.verdict(i, d, s))
 			}
 		}
@@ -176,6 +182,22 @@ func (e *Evaluator) Verdicts() (all []Verdict) {
 		}
 	}
 	return all
+}
+
+// unseen returns the verdict on the syncs of a run that are in no window of a rule about windows, or of a part of the run: it is met if
+// the slowest sync of the run meets it.
+func (e *Evaluator) unseen(r Rule) Verdict {
+	v := newVerdict(r, mapping.Sync)
+	fastest, slowest := facts.Min.InTotals(e.syncs, nil), facts.Max.InTotals(e.syncs, nil)
+	if r.Metric.Kind != expr.Latency || !r.isUpper() || !r.met(slowest.High) {
+		v.unknown("syncs are in no window: only periodic reports have them (--status-interval=1)")
+		return v
+	}
+	v.State, v.Requests = Met, float64(e.syncs.Requests)
+	if v.Answer = (hist.Answer{Value: 1, Low: 1, High: 1}); !r.InWindows() {
+		v.Answer = hist.Answer{Value: math.NaN(), Low: fastest.Low, High: slowest.High}
+	}
+	return v
 }
 
 func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
@@ -222,7 +244,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		}
 	case r.Metric.Kind == expr.Rate:
 		o = r.exact(all.iops)
-	case all.completed == 0 && all.iops > 0:
+	case all.completed == 0 && (all.iops > 0 || direction == mapping.Sync):
 		v.unknown("fio's report does not say how many there were")
 		return v
 	default:
@@ -251,6 +273,9 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 
 // lack says how many requests are in no bin.
 func (t *total) lack(direction string) string {
+	if t.completed == 0 {
+		return "fio's report has no bins (--output-format=json+ has them)"
+	}
 	return fmt.Sprintf("%s of %s %s are in no row (--output-format=json+ has them)",
 		unit.Count(t.totals.Unbinned), unit.Count(t.completed), mapping.Plural(direction))
 }
@@ -375,7 +400,8 @@ func (e *Evaluator) addOpen() {
 // SetRun sets the totals and the end of the run from its document. Empty directions means all.
 func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 	for _, d := range run.ByDirection() {
-		if len(directions) > 0 && !slices.Contains(directions, d.Direction) || d.Requests == 0 && d.IOPS == 0 { // unknown
+		isUnknown := d.Requests == 0 && d.IOPS == 0 && d.Direction != mapping.Sync
+		if len(directions) > 0 && !slices.Contains(directions, d.Direction) || isUnknown {
 			continue
 		}
 		t := &total{completed: d.Requests, iops: d.IOPS, totals: d.Totals}
@@ -387,12 +413,16 @@ func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 		}
 		e.of(d.Direction).total = t
 	}
-	e.SetEnd(run)
+	e.SetPart(run, directions)
 	return nil
 }
 
-// SetEnd sets the end of the run from its document, because the last window may be longer.
-func (e *Evaluator) SetEnd(run *mapping.Run) {
+// SetPart sets what the document of a run says about a part of it: the end, because the last window may be longer, and whether there
+// are syncs.
+func (e *Evaluator) SetPart(run *mapping.Run, directions []string) {
+	if len(directions) == 0 || slices.Contains(directions, mapping.Sync) {
+		e.syncs = run.Sync
+	}
 	e.even = run.IntervalMS > 0
 	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
 		e.end = ms

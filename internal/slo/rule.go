@@ -6,11 +6,12 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Rule is an objective, made by [Parse]. Rules are equal if they mean the same and were written with the same units.
 type Rule struct {
-	Direction string // read, write or trim; empty: each direction
+	Direction string // one of [mapping.Directions]; empty: each
 	Metric    facts.Metric
 	operator  string // <, <=, > or >=
 	limit     number
@@ -32,6 +33,9 @@ func Parse(text string) (Rule, error) {
 	var ok bool
 	if r.Direction, r.Metric, ok = facts.ReadSubject(p); !ok {
 		p.Want(at, "a percentile such as p99.9, or min, mean, max, within 100ms, iops or requests")
+	}
+	if r.Direction == mapping.Sync && !r.Metric.IsOf(r.Direction) {
+		p.Want(at, "a latency or requests: syncs have no IOPS")
 	}
 	if r.operator = p.Op("<=", ">=", "<", ">"); r.operator == "" {
 		p.Want(p.At(), "<, <=, > or >=")
@@ -126,7 +130,12 @@ func (r Rule) Target() string {
 	return r.operator + " " + r.limit.text
 }
 
-func (r *Rule) isAbout(direction string) bool { return r.Direction == "" || r.Direction == direction }
+// isAbout reports whether a rule is about a direction. Without one it is about the latencies of syncs, too, and not about how many
+// there are: somebody who waits for a request waits for its sync.
+func (r *Rule) isAbout(direction string) bool {
+	isForAny := direction != mapping.Sync || r.Metric.IsOfHistogram()
+	return r.Direction == direction || r.Direction == "" && isForAny
+}
 
 // isUpper reports whether the limit is an upper limit, so that higher values are worse.
 func (r *Rule) isUpper() bool { return strings.HasPrefix(r.operator, "<") }

@@ -77,7 +77,7 @@ const closeText = "the limit lies within the error of the bins"
 func (v *Verdict) ValueText() string {
 	of := v.Requests
 	if v.Rule.InWindows() {
-		of = float64(v.Windows.Judged) / 1000 // in seconds
+		of = max(float64(v.Windows.Judged)/1000, 1) // in seconds
 	}
 	if k := v.Rule.Kind(); math.IsNaN(v.Value) && !math.IsNaN(v.Low) {
 		return facts.Bounded(v.Low, v.High).TextBy(func(x float64) string { return facts.TextOf(k, x, math.NaN(), v.Requests) })

@@ -199,7 +199,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		}
 		return r.Fio.Switches
 	})
-	add("direction", mapping.DirectionField, expr.Text, "read, write, trim: those that it has", "write", func(r *mapping.Run) any {
+	add("direction", mapping.DirectionField, expr.Text, "read, write, trim, sync: those that it has", "write", func(r *mapping.Run) any {
 		return each(r.ByDirection(), func(d *mapping.DirectionTotals) string { return d.Direction })
 	})
 	add("host", mapping.HostsField, expr.Text, "the name of one of its hosts", "client1", func(r *mapping.Run) any {
@@ -241,6 +241,9 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 			return nil
 		})
 		for _, one := range facts.OfTotals {
+			if !one.IsOf(direction) {
+				continue
+			}
 			path := direction + "."
 			if one.Kind == expr.Latency {
 				path += "latency."

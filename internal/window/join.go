@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -226,6 +227,9 @@ func (j *joined) fill(w *Window) {
 		w.Limit()
 		w.IsRough = j.isCut && isRough(&j.requests)
 	}
+	if w.Direction == mapping.Sync {
+		w.IOPS = 0
+	}
 }
 
 // isRough reports whether one request more or less would change a percentile by more than a tenth. Percentiles without a
@@ -244,7 +248,7 @@ func isRough(h *hist.Histogram) bool {
 	return false
 }
 
-// Sum adds up the windows of one run and one level, for each direction and for all directions together. The zero
+// Sum adds up the windows of one run and one level, for each direction and for all together, of which syncs are none. The zero
 // value is empty.
 type Sum struct {
 	Span       Span // of the windows
@@ -266,7 +270,7 @@ func (s *Sum) AddWith(w *Window, requests *hist.Histogram) {
 		s.directions = map[string]*joined{}
 	}
 	s.Span.Add(w)
-	for _, direction := range slices.Compact([]string{w.Direction, mapping.AllDirections}) {
+	for _, direction := range mapping.With(w.Direction) {
 		if s.directions[direction] == nil {
 			s.directions[direction] = &joined{first: w}
 		}
@@ -274,11 +278,11 @@ func (s *Sum) AddWith(w *Window, requests *hist.Histogram) {
 	}
 }
 
-// Windows returns the sums as windows without a level: one for each direction, and one for all directions if there
-// are several, or nothing separates them. Each spans all windows that were added.
+// Windows returns the sums as windows without a level: one for each direction, and one for all together if these are several
+// directions, or nothing separates them. Each spans all windows that were added.
 func (s *Sum) Windows() (list []*Window) {
 	names := mapping.Directions[:]
-	if len(s.directions) != 2 {
+	if mapping.Several(slices.Collect(maps.Keys(s.directions))) {
 		names = append(names[:len(names):len(names)], mapping.AllDirections)
 	}
 	for _, direction := range names {

@@ -18,7 +18,7 @@ type Window struct {
 	Level     mapping.Level    // 0 for the totals of the run
 	Host, Job string           // empty at higher levels
 	Section   string           // at level Section, and at level Job that of the job, in runs with several
-	Direction string           // read, write or trim
+	Direction string           // one of [mapping.Directions], or [mapping.AllDirections]
 
 	Start, End time.Time // of the measured time
 	// ElapsedMS is the nominal start in milliseconds since the run's start. Windows of all hosts and directions that
@@ -81,9 +81,9 @@ func From(d *mapping.Interval) *Window {
 }
 
 // KnownIOPS returns the requests per second, or NaN if they are not known: averages may lack them, and have no windows
-// without requests. And a row may show when it ends, and not when it begins.
+// without requests. And a row may show when it ends, and not when it begins. Syncs are not in IOPS.
 func (w *Window) KnownIOPS() float64 {
-	if w.IOPS == 0 && (w.Averaged || w.Completed > 0) {
+	if w.IOPS == 0 && (w.Averaged || w.Completed > 0 || w.Direction == mapping.Sync) {
 		return math.NaN()
 	}
 	return w.IOPS

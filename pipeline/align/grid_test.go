@@ -173,7 +173,7 @@ func TestSlots(t *testing.T) {
 		{[]Level{Section}, 2},
 	} {
 		m := newMerger(streams, Options{Window: 1000, Levels: tt.levels})
-		if got := m.workers[0].slots; got != tt.want*fiolog.Directions {
+		if got := m.workers[0].slots; got != tt.want*fiolog.WithSync {
 			t.Errorf("levels %v: %d slots, want %d for each direction", tt.levels, got, tt.want)
 		}
 	}

@@ -51,7 +51,7 @@ func TestKeyOrderIsOne(t *testing.T) {
 			Level:     rapid.SampledFrom(align.Levels[:]).Draw(t, "level"),
 			Host:      rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "host"),
 			Job:       rapid.StringMatching(`[0-9.a!]{0,3}`).Draw(t, "job"),
-			Direction: fiolog.Direction(rapid.IntRange(0, 2).Draw(t, "direction")),
+			Direction: fiolog.Direction(rapid.IntRange(0, 3).Draw(t, "direction")),
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -128,7 +128,7 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window
 				s.advance()
 			}
 			if !s.more {
-				for d := range fiolog.Direction(fiolog.Directions) {
+				for d := range fiolog.Direction(fiolog.WithSync) {
 					w.doubt(s.slots, d, &s.pairs[d], stretch{})
 				}
 			}
@@ -166,7 +166,7 @@ type group struct {
 	ended, edge int64 // index and end of the last window
 }
 
-// newMerger gives each key of the lowest level slots for read, write and trim, and finds the groups of slots that the keys
+// newMerger gives each key of the lowest level slots for read, write, trim and sync, and finds the groups of slots that the keys
 // of all levels have. Jobs are parts of hosts, and hosts of the cluster. Sections lie across hosts, so they have slots of
 // their own: one for each section on each host would take several times the memory.
 func newMerger(streams []*Stream, opt Options) *merger {
@@ -189,18 +189,18 @@ func newMerger(streams []*Stream, opt Options) *merger {
 	}
 	slots := map[Key][]int{} // of all levels
 	for i, key := range slices.SortedFunc(maps.Keys(first), Key.Compare) {
-		first[key] = i * fiolog.Directions
-		for d := range fiolog.Direction(fiolog.Directions) {
+		first[key] = i * fiolog.WithSync
+		for d := range fiolog.Direction(fiolog.WithSync) {
 			key.Direction = d
 			for _, l := range opt.Levels {
 				if (l == Section) == (key.Level == Section) {
-					slots[key.At(l)] = append(slots[key.At(l)], i*fiolog.Directions+int(d))
+					slots[key.At(l)] = append(slots[key.At(l)], i*fiolog.WithSync+int(d))
 				}
 			}
 		}
 	}
 	for _, s := range streams {
-		s.slots, s.ended = nil, [fiolog.Directions]int64{-1, -1, -1}
+		s.slots, s.ended = nil, [fiolog.WithSync]int64{-1, -1, -1, -1}
 		for _, l := range lowest {
 			s.slots = append(s.slots, first[s.key().At(l)])
 		}
@@ -224,7 +224,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 		m.workers = append(m.workers, &worker{
 			grid:      grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)},
 			weighting: opt.Weighting, spreadAll: opt.SpreadAll,
-			open: map[int64][]*sum{}, slots: len(first) * fiolog.Directions,
+			open: map[int64][]*sum{}, slots: len(first) * fiolog.WithSync,
 		})
 	}
 	return m
@@ -539,8 +539,8 @@ type Stream struct {
 	slots []int // of its first direction, at the lowest level and of its section
 	row   Row   // the next one, if there are more
 	more  bool
-	ended [fiolog.Directions]int64 // end of the last row of each direction, -1 before the first
-	pairs [fiolog.Directions]pair
+	ended [fiolog.WithSync]int64 // end of the last row of each direction, -1 before the first
+	pairs [fiolog.WithSync]pair
 }
 
 func (s *Stream) key() Key { return Key{Host: s.Host, Job: s.Job, Section: s.Section} }

@@ -13,7 +13,9 @@ type Row struct {
 	Start, End int64
 	// Whole says that the row is never cut, because nothing says when in it a request completed: windows follow it. Its
 	// ends count as the nearest edges. If it spans several windows, these become one.
-	Whole     bool
+	Whole bool
+	// At is a moment in the only window of a row that is Whole, which then has the times of the row; 0: windows follow the row.
+	At        int64
 	Direction fiolog.Direction
 	Layout    hist.Layout
 	Bins      []hist.Bin // ascending; read only; valid until the next row
@@ -39,7 +41,7 @@ type Splitter struct {
 
 	interval   int64 // log_hist_msec; 0: unknown, and all rows count as even
 	stalled    int64 // time of the first row of a direction, which shows that the job stalled before; 0: none does
-	directions [fiolog.Directions]clock
+	directions [fiolog.WithSync]clock
 	rows       [3]Row
 	bins       []hist.Bin
 	ones       [2]hist.Bin

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // TestWhole: rows that are never cut. Windows follow them, and a row that spans several makes one window of these.
@@ -56,5 +59,41 @@ func TestWhole(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWholeInOneWindow: a row with a moment is in the window of that moment alone, which has its times, and changes no window of
+// others. A late row does not join theirs.
+func TestWholeInOneWindow(t *testing.T) {
+	stream := func(d fiolog.Direction, rows ...Row) *Stream {
+		return &Stream{Next: func() (row Row, ok bool) {
+			if len(rows) == 0 {
+				return row, false
+			}
+			row, rows = rows[0], rows[1:]
+			row.Direction, row.Layout, row.Bins, row.Total = d, hist.Fio3(0), []hist.Bin{{Index: 100, Count: 8}}, 8
+			return row, true
+		}}
+	}
+	whole := func(start, end int64) Row { return Row{Start: start, End: end, Whole: true, At: end - 100} }
+	streams := []*Stream{
+		stream(fiolog.Write, Row{Start: 0, End: 1000}, Row{Start: 1000, End: 2000}, Row{Start: 2000, End: 3000}, Row{Start: 3000, End: 4000}),
+		stream(fiolog.Sync, whole(0, 600), whole(600, 1600), whole(1600, 3600), whole(3600, 4000)),
+	}
+	var got []string
+	for w, err := range Merged(context.Background(), streams, Options{Window: 1000, Workers: 1}, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %d-%d:%d", w.Key.Direction, w.Start, w.End, w.Completed))
+		if w.Unsure != [2]float64{} {
+			t.Errorf("%s: unsure %v", got[len(got)-1], w.Unsure)
+		}
+	}
+	want := []string{
+		"write 0-1000:8", "sync 0-600:8", "write 1000-2000:8", "sync 600-1600:8", "write 2000-3000:8", "write 3000-4000:8", "sync 1600-4000:16",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }

@@ -156,7 +156,10 @@ const maxWindows = 1 << 10
 // add adds a row to the windows of a slot. It returns the requests for [Stats].Late.
 func (w *worker) add(slot int, row *Row) (late float64) {
 	start, end := w.snap(row.Start), w.snap(row.End)
-	if row.Whole { // the nearest edges, which are not the same
+	switch {
+	case row.Whole && row.At > 0:
+		start, end = row.At, row.At
+	case row.Whole: // the nearest edges, which are not the same
 		edge := func(t int64) int64 { return max(t+w.length/2, 0) / w.length * w.length }
 		start = edge(row.Start)
 		end = max(edge(row.End), start+w.length)

@@ -24,14 +24,21 @@ const (
 	Trim  Direction = 2
 )
 
-// Directions is the number of directions, for arrays indexed by them.
+// Directions is the number of directions of which logs have rows, for arrays indexed by them.
 const Directions = 3
 
-var directionNames = [Directions]string{"read", "write", "trim"}
+// Sync stands for fsync, fdatasync and sync_file_range. fio measures them apart from the requests of the directions: its
+// reports have them, and its logs do not.
+const Sync Direction = Directions
 
-// String returns fio's name: "read", "write" or "trim".
+// WithSync is the number of directions with [Sync], for arrays indexed by them.
+const WithSync = Directions + 1
+
+var directionNames = [WithSync]string{"read", "write", "trim", "sync"}
+
+// String returns fio's name: "read", "write", "trim" or "sync".
 func (d Direction) String() string {
-	if d < Directions {
+	if d < WithSync {
 		return directionNames[d]
 	}
 	return "unknown"

@@ -43,7 +43,7 @@ type Job struct {
 	Switches   int64 // of contexts
 	Options    map[string]string
 	Directions [Directions]DirectionStats
-	Sync       DirectionStats  // of fsync, fdatasync and sync_file_range: only TotalIOs and Clat
+	Sync       DirectionStats  // only TotalIOs and Clat, or Uncounted; it is not in Mixed
 	Mixed      *DirectionStats // all directions in one, if they are not known (unified_rw_reporting=1); else nil
 }
 
@@ -51,7 +51,7 @@ type Job struct {
 type DirectionStats struct {
 	IOBytes        uint64 // in terse output, and before fio 2.21, in steps of 1 KiB; about 3 digits in normal output if sizes differ
 	TotalIOs       uint64 // requests
-	Uncounted      bool   // there were requests, and the report does not say how many: fio before 2.1.14
+	Uncounted      bool   // there were requests, and the report does not say how many: fio before 2.1.14, and syncs in a text
 	Runtime        int64  // ms
 	BandwidthBytes uint64 // bytes/s; before fio 3.2 in steps of 1 KiB/s
 	IOPS           float64
@@ -140,6 +140,14 @@ func (j *Job) All() []*DirectionStats {
 		all = append(all, j.Mixed)
 	}
 	return all
+}
+
+// Of returns what the job did in a direction, or its syncs.
+func (j *Job) Of(d Direction) *DirectionStats {
+	if d == Sync {
+		return &j.Sync
+	}
+	return &j.Directions[d]
 }
 
 func (j *Job) latencies() (all []*Latency) {

@@ -247,6 +247,7 @@ func combine(entries []*Entry) *Entry {
 	for d := range sum.Directions {
 		sum.Directions[d] = addStats(entries, func(e *Entry) *fiolog.DirectionStats { return &e.Directions[d] })
 	}
+	sum.Sync = addStats(entries, func(e *Entry) *fiolog.DirectionStats { return &e.Sync })
 	if isMixed {
 		all := addStats(entries, func(e *Entry) *fiolog.DirectionStats { return e.Mixed })
 		sum.Mixed = &all

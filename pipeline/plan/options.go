@@ -310,6 +310,10 @@ func completeTerse(r *fiolog.Report, j *fiolog.Job, section *fioargs.Section) {
 		j.Mixed = new(j.Directions[fiolog.Read])
 		j.Directions = [fiolog.Directions]fiolog.DirectionStats{}
 	}
+	for _, name := range []string{"fsync", "fdatasync", "sync_file_range"} { // terse output does not have syncs
+		o, isSet := section.Get(name)
+		j.Sync.Uncounted = j.Sync.Uncounted || isSet && o.Value != "0" && served(&j.Directions[fiolog.Write])
+	}
 	size := uint64(jobOptions{own: j.Options}.requestSize())
 	for _, d := range j.All() {
 		if section.IsOn("lat_percentiles") {

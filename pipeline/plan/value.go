@@ -153,6 +153,9 @@ const MaxRun = 10 * 366 * 24 * 3600 * 1000
 
 // Serves reports whether a job may have requests of a direction. Its report has some, or it has no report.
 func (j *Job) Serves(d fiolog.Direction) bool {
+	if d == fiolog.Sync {
+		return j.Entry != nil && served(&j.Entry.Sync)
+	}
 	return j.Entry == nil || j.Entry.Mixed != nil || served(&j.Entry.Directions[d])
 }
 
