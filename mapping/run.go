@@ -481,7 +481,7 @@ func (r *Run) State() (words []string, bad bool) {
 			words = append(words, r.Run.Lacks)
 		}
 	}
-	if r.CBT.ByCBT() && strings.Contains(r.Run.Path, "precond") { // as CBT finds them
+	if r.IsPrecondition() {
 		words = append(words, "precondition")
 	}
 	switch {
@@ -496,6 +496,10 @@ func (r *Run) State() (words []string, bad bool) {
 	}
 	return words, bad
 }
+
+// IsPrecondition reports whether the run only prepared volumes. CBT finds such runs by the word in their path, and leaves them
+// out of its reports.
+func (r *Run) IsPrecondition() bool { return r.CBT.ByCBT() && strings.Contains(r.Run.Path, "precond") }
 
 // ServedNothing reports whether fio has ended and served no requests, because it failed.
 func (r *Run) ServedNothing() bool {

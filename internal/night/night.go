@@ -25,7 +25,7 @@ import (
 // Night has the tests of an archive, or of several that have no workload in common.
 type Night struct {
 	Name string         // of the archive
-	Runs []*mapping.Run // the first first, also those that are live and in no row
+	Runs []*mapping.Run // the first first, also those in no row: live ones, and those that only prepared volumes
 	Rows []*Row         // by mode and size
 }
 
@@ -56,7 +56,7 @@ func New(name string, runs []*mapping.Run) *Night {
 	var shallow []*mapping.Run // without depths
 	whole := map[*mapping.Run]*mapping.Run{}
 	for _, part := range facts.Parts(n.Runs...) {
-		if !part.Run.Live() {
+		if !part.Run.Live() && !part.IsPrecondition() {
 			one := withoutDepth(part)
 			shallow, whole[one] = append(shallow, one), part
 		}

@@ -67,8 +67,10 @@ func TestRows(t *testing.T) {
 	procs.CBT.NumJobs = 4
 	again, unknown := made(1, "randread", 4096, 4, 2000), made(1, "write", 65536, 1, 0)
 	again.Run.ID = "again"
+	prepares := made(1, "write", 65536, 4, 3000)
+	prepares.Run.Path = "results/00000000/id-1/precondition/total_iodepth-4"
 	n := New("x", []*mapping.Run{
-		made(1, "randread", 4096, 16, 1900), made(1, "randread", 4096, 4, 1000), made(1, "randrw", 4096, 4, 500), made(1, "randread", 1<<20, 2, 10), live, sync, procs, again, unknown,
+		prepares, made(1, "randread", 4096, 16, 1900), made(1, "randread", 4096, 4, 1000), made(1, "randrw", 4096, 4, 500), made(1, "randread", 1<<20, 2, 10), live, sync, procs, again, unknown,
 	})
 	want := `randread 4K, direct 1, jobs 1 read: 8*
 randread 4K, librbdfio, jobs a volume 4, volumes a client 2, clients 2 read: 4*

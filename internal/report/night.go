@@ -274,13 +274,15 @@ func (v *nightView) Missing() (list []Cell) {
 		switch {
 		case run.Run.Live():
 			text = "live, so it is in no table"
+		case run.IsPrecondition():
+			text = "it prepared volumes, so it is in no table, as in the reports of CBT"
 		case len(run.ByDirection()) == 0:
 			text = "no requests"
 			if run.NoWindows != "" {
 				text += ": " + run.NoWindows
 			}
 		case !run.Run.Complete:
-			text = "incomplete"
+			text = strings.TrimSuffix("incomplete, "+run.Run.Lacks, ", ")
 			if run.Missing.Requests > 0 {
 				text += fmt.Sprintf(", %s without a known latency", unit.Plural(int(run.Missing.Requests), "request"))
 			}
