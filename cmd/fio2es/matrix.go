@@ -78,6 +78,10 @@ func (c *matrixCall) check(changed func(name string) bool, format string) (err e
 	if c.metrics, err = workload.NumbersOf(c.show...); err != nil {
 		return usagef("--show %w", err)
 	}
+	isOfSyncs := func(m facts.Metric) bool { return m.IsOf(mapping.Sync) }
+	if slices.Contains(c.directions, mapping.Sync) && !slices.ContainsFunc(c.metrics, isOfSyncs) {
+		return usagef("--direction sync: syncs have no IOPS and no bandwidth: --show a latency")
+	}
 	return nil
 }
 

@@ -30,6 +30,9 @@ func ParseCondition(text string) (Condition, error) {
 	if c.Direction, c.Metric, ok = facts.ReadSubject(p); !ok || !isCompared(c.Metric) {
 		p.Want(at, wantMetric)
 	}
+	if c.Direction == mapping.Sync && !c.Metric.IsOf(c.Direction) {
+		p.Want(at, "a latency: syncs have no IOPS")
+	}
 	if c.above = p.Op(">") != ""; !c.above && p.Op("<") == "" {
 		p.Want(p.At(), "> or <")
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -191,7 +192,11 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 			lines = append(lines, Line{direction, c})
 		}
 	}
-	if len(lines) == 0 {
+	switch {
+	case len(lines) > 0:
+	case base.of(mapping.Sync) != nil && other.of(mapping.Sync) != nil:
+		return nil, notes, errors.New("syncs have no IOPS and no bandwidth: compare their latencies")
+	default:
 		return nil, notes, fmt.Errorf("%s and %s have no direction in common: the first has %s, the second %s",
 			base.Name, other.Name, base.directions(), other.directions())
 	}

@@ -105,7 +105,7 @@ func Side(ctx context.Context, run *query.Run, q *query.Query, one *compare.Run)
 
 // StoredSide is [Side] of a run in a history whose document has no histograms.
 func StoredSide(ctx context.Context, store history.Store, run *query.Run, q *query.Query, one *compare.Run) (*compare.Run, error) {
-	if run.Stored.NoWindows != "" { // its totals have the bins of its report
+	if run.Stored.NoWindows != "" || run.Stored.Sync != nil { // its totals have the bins of its report
 		doc, err := store.Run(ctx, run.Stored.Run.ID)
 		if err != nil {
 			return nil, err
