@@ -318,16 +318,29 @@ func (c *comparison) baselineOf(ctx context.Context, title string, other *compar
 	return c.storedSide(ctx, c.baseline.String(), list)
 }
 
+// measured returns the runs of an argument that a matrix has.
+func (c *comparison) measured(ctx context.Context, arg string) (*selection, error) {
+	s, err := c.selection(ctx, arg)
+	if err != nil {
+		return nil, err
+	}
+	note := ""
+	if s.docs, note = matrix.Measured(s.docs); note != "" {
+		c.note(arg, note)
+	}
+	return s, nil
+}
+
 // compareCells compares the runs of each argument with those of the first that have the same values of one setting or
 // two, as a matrix.
 func (c *comparison) compareCells(ctx context.Context, args []string) error {
-	base, err := c.selection(ctx, args[0])
+	base, err := c.measured(ctx, args[0])
 	if err != nil {
 		return err
 	}
 	isTable := c.format == table.Text || c.format == table.Markdown
 	for i, arg := range args[1:] {
-		other, err := c.selection(ctx, arg)
+		other, err := c.measured(ctx, arg)
 		if err != nil {
 			return err
 		}

@@ -180,7 +180,7 @@ func (c *matrixCall) draw(w io.Writer, m *matrix.Matrix, metric facts.Metric) er
 	return err
 }
 
-// over leaves out live runs, and says which runs are incomplete.
+// over leaves out live runs and those that prepared volumes, and says which runs are incomplete.
 func over(e *env, runs []*mapping.Run) []*mapping.Run {
 	isLive := func(run *mapping.Run) bool { return run.Run.Live() }
 	var cut []*mapping.Run
@@ -195,6 +195,10 @@ func over(e *env, runs []*mapping.Run) []*mapping.Run {
 	n := len(runs)
 	if runs = slices.DeleteFunc(runs, isLive); len(runs) < n {
 		e.log.Info("note: " + unit.Plural(n-len(runs), "live run") + " left out: not over")
+	}
+	runs, note := matrix.Measured(runs)
+	if note != "" {
+		e.log.Info("note: " + note)
 	}
 	return runs
 }

@@ -219,6 +219,7 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 		for _, text := range notes {
 			c.note(arg, text)
 		}
+		s.docs = slices.DeleteFunc(s.docs, c.lacksDirection)
 		if len(s.docs) == 0 {
 			return nil, fmt.Errorf("%s: no runs to compare", arg)
 		}
@@ -231,6 +232,7 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 	err = c.each(ctx, inputs, func(run *query.Run) error {
 		one, err := c.readRun(ctx, run.Name, run)
 		switch {
+		case one != nil && c.lacksDirection(one.Document):
 		case err != nil:
 			return err
 		case one.IsEmpty():
@@ -245,6 +247,12 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 		err = fmt.Errorf("%s: no runs to compare", arg)
 	}
 	return s, err
+}
+
+// lacksDirection reports whether a run has none of the directions that are compared, so that among many runs it is not meant.
+func (c *sides) lacksDirection(run *mapping.Run) bool {
+	list := c.query.Directions
+	return len(list) > 0 && !slices.ContainsFunc(run.ByDirection(), func(d mapping.DirectionTotals) bool { return slices.Contains(list, d.Direction) })
 }
 
 // sideOf returns runs of a selection as one side, the oldest first.

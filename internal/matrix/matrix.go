@@ -259,6 +259,15 @@ func New(by []Setting, direction string, runs []*mapping.Run) (list []*Matrix) {
 	return list
 }
 
+// Measured leaves out runs that prepared volumes for others, as CBT's reports do. A note says so. Alone they are what is asked for.
+func Measured(runs []*mapping.Run) (list []*mapping.Run, note string) {
+	list = slices.DeleteFunc(slices.Clone(runs), (*mapping.Run).IsPrecondition)
+	if n := len(runs) - len(list); n > 0 && len(list) > 0 {
+		return list, unit.Plural(n, "run") + " left out: precondition, as in CBT's reports"
+	}
+	return runs, ""
+}
+
 // Parts returns what was measured in runs as workloads ([facts.Parts]). Of the sections of a run, those count that meet a
 // condition.
 func Parts(runs []*mapping.Run, meets func(*mapping.Run) bool) []*mapping.Run {

@@ -42,6 +42,21 @@ func made(options string, us, iops float64) *mapping.Run {
 	return run
 }
 
+// As in CBT's reports, what prepared volumes is no result, unless it is all there is.
+func TestMeasured(t *testing.T) {
+	test, prepares := made("rw=randwrite", 100, 10), made("rw=randwrite", 200, 20)
+	for _, run := range []*mapping.Run{test, prepares} {
+		run.CBT.Benchmark, run.Run.Path = "librbdfio", "results/00000000/id-1/4krandomwrite/total_iodepth-8"
+	}
+	prepares.Run.Path = "results/00000000/id-2/precondition/total_iodepth-8"
+	if list, note := Measured([]*mapping.Run{prepares, test}); len(list) != 1 || list[0] != test || note != "1 run left out: precondition, as in CBT's reports" {
+		t.Errorf("%d runs, %q", len(list), note)
+	}
+	if list, note := Measured([]*mapping.Run{prepares}); len(list) != 1 || note != "" {
+		t.Errorf("of preconditions alone: %d runs, %q", len(list), note)
+	}
+}
+
 // grid returns the table of p99 of reads.
 func grid(t *testing.T, by string, runs ...*mapping.Run) string {
 	t.Helper()

@@ -52,6 +52,7 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	runs = slices.DeleteFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() })
+	runs, _ = matrix.Measured(runs)
 	runs = matrix.Parts(runs, v.Condition.met.Matches)
 	v.Runs, v.Undecided = len(runs), watched.Undecided()
 	if by = matrix.Depths(by, runs); by == nil {
