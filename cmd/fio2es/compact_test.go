@@ -37,7 +37,7 @@ func TestCompactedCluster(t *testing.T) {
 		}
 	}
 	for _, prefix := range prefixes {
-		if out := outputOf(t, at(prefix, "check")...); !strings.HasSuffix(out, "3 runs with 283 documents; 0 problems\n") {
+		if out := outputOf(t, at(prefix, "check")...); !strings.HasSuffix(out, "3 runs with 301 documents; 0 problems\n") {
 			t.Error(out)
 		}
 	}

@@ -79,7 +79,11 @@ func (c *sides) report(ctx context.Context, args []string, baseline, output stri
 	if err != nil {
 		return err
 	}
-	page := report.New(report.Options{Program: generator(), Query: c.query, Rules: rules, Pair: len(inputs) == 2})
+	isPair := len(inputs) == 2
+	if selectors, _, err := parseSelectors(args); err == nil { // runs that are named one by one
+		isPair = isPair || len(args) == 2 && selectors[0].IsOne() && selectors[1].IsOne()
+	}
+	page := report.New(report.Options{Program: generator(), Query: c.query, Rules: rules, Pair: isPair})
 	for _, in := range inputs {
 		err := c.each(ctx, []input{in}, func(run *query.Run) error {
 			name := "" // what messages call the run
