@@ -170,7 +170,7 @@ func (n *Night) End() (end time.Time) {
 }
 
 // Divide divides runs into nights, the first first. A night is an archive. Archives one after another are one night as long as none
-// has a workload that an earlier one of it has: each run of a sweep is in a folder of its own.
+// has a workload that an earlier one of it has: each run of a sweep is in a folder of its own. CBT keeps all runs of a night in one.
 func Divide(runs []*mapping.Run) (list []*Night) {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, byStart)
@@ -193,7 +193,8 @@ func Divide(runs []*mapping.Run) (list []*Night) {
 		names, have, keys = nil, nil, map[string]bool{}
 	}
 	for _, archive := range archives {
-		if slices.ContainsFunc(of[archive], func(run *mapping.Run) bool { return keys[workload.Key(run)] }) {
+		if len(have) > 0 && (have[0].CBT.ByCBT() || of[archive][0].CBT.ByCBT()) ||
+			slices.ContainsFunc(of[archive], func(run *mapping.Run) bool { return keys[workload.Key(run)] }) {
 			end()
 		}
 		names, have = append(names, archive), append(have, of[archive]...)

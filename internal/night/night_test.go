@@ -88,11 +88,12 @@ write 64K write: 1`
 	}
 }
 
-// TestDivide: a night is an archive, or archives without a common workload.
+// TestDivide: a night is an archive, or archives without a common workload that CBT did not make.
 func TestDivide(t *testing.T) {
 	alone := func(day int, depth int64) *mapping.Run { // as of fio2es run, which makes a folder for each run
 		run := made(day, "read", 4096, depth, 100)
 		run.Run.Archive = fmt.Sprint(run.Run.Start.Unix())
+		run.CBT = mapping.CBT{Mode: run.CBT.Mode, OpSize: run.CBT.OpSize, IODepth: depth}
 		return run
 	}
 	sweep := []*mapping.Run{alone(1, 1), alone(1, 4), alone(1, 16)}
@@ -104,6 +105,8 @@ func TestDivide(t *testing.T) {
 	}{
 		{"an archive", nights[:2], "night-02 2"},
 		{"archives", nights, "night-01 2, night-02 2, night-03 1"},
+		{"archives of different tests", []*mapping.Run{nights[0], nights[2]}, "night-01 1, night-02 1"},
+		{"an archive and a sweep", append(nights[3:4:4], alone(2, 16)), "night-01 1, " + alone(2, 16).Run.Archive + " 1"},
 		{"a sweep", sweep, sweep[0].Run.Archive + " and 2 other archives 3"},
 		{"a sweep, twice", append(slices.Clone(sweep), alone(2, 1), alone(2, 4)), sweep[0].Run.Archive + " and 2 other archives 3, " + alone(2, 1).Run.Archive + " and 1 other archive 2"},
 		{"iterations", []*mapping.Run{nights[0], nights[0], nights[1]}, "night-02 3"},
