@@ -137,3 +137,28 @@ func TestBandwidth(t *testing.T) {
 		})
 	}
 }
+
+// TestAveragesOfShortRun: a run that is shorter than a row of its histogram log has the bins of its report, and no window twice, as
+// averages too.
+func TestAveragesOfShortRun(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"out.json": `{"fio version":"fio-3.33","timestamp":1800000001,"timestamp_ms":1800000001000,"time":"Fri Jan 15 08:00:01 2027",
+"jobs":[{"jobname":"a","groupid":0,"error":0,"elapsed":1,"job options":{"name":"a","rw":"read","write_hist_log":"out","log_hist_msec":"1000","write_lat_log":"out","log_avg_msec":"100"},
+"read":{"io_bytes":1228800,"total_ios":300,"runtime":900,"iops":333.3,"bw":1333,"short_ios":0,"drop_ios":0,
+"slat_ns":{"min":0,"max":0,"mean":0,"stddev":0,"N":0},
+"clat_ns":{"min":100000,"max":200000,"mean":133333.3,"stddev":47140.4,"N":300,"percentile":{"50.000000":100864,"99.000000":199680},"bins":{"100864":200,"199680":100}},
+"lat_ns":{"min":100000,"max":200000,"mean":133333.3,"stddev":47140.4,"N":300}},"job_runtime":900,"usr_cpu":1,"sys_cpu":1,"ctx":300}]}`,
+		"out_clat_hist.1.log": "",
+		"out_clat.1.log":      "100, 133000, 0, 0, 0\n200, 133000, 0, 0, 0\n300, 133000, 0, 0, 0\n400, 133000, 0, 0, 0\n",
+		"out_iops.1.log":      "100, 330, 0, 0, 0\n200, 330, 0, 0, 0\n300, 330, 0, 0, 0\n400, 330, 0, 0, 0\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	docs, res := readRun(t, dir, "", Options{Levels: []mapping.Level{mapping.Cluster}})
+	if len(docs) != 1 || docs[0].Requests.Completed != 300 || docs[0].Latency.Bins.Total() != 300 {
+		t.Errorf("%d documents, %+v; skipped %v, notes %v", len(docs), docs, res.Skipped, res.Notes)
+	}
+}

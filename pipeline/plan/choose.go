@@ -200,9 +200,11 @@ func (p *planner) bareJob(e *Entry) {
 	p.Jobs = append(p.Jobs, j)
 }
 
-// useAverages uses logs of averages in place of rows, if no job has rows.
+// useAverages uses logs of averages in place of rows, if no job has rows, nor bins of a run that was too short for one.
 func (p *planner) useAverages(averaged []*Log) {
-	if slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.HasRows }) {
+	if slices.ContainsFunc(p.Jobs, func(j *Job) bool {
+		return j.HasRows || j.Source == FromHist && j.Entry != nil && j.Entry.Out.HasBins && j.Ran > 0 && j.Ran <= 2*j.Interval
+	}) {
 		return
 	}
 	isMax := func(e *Entry) bool {
