@@ -13,7 +13,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/fiotest"
@@ -29,6 +31,7 @@ type watchedServer struct {
 	mu        sync.Mutex
 	left      int // requests until the interruption; never below 1
 	interrupt func()
+	active    atomic.Int64 // requests, which the server answers also if the program no longer waits
 	fault     error
 }
 
@@ -46,6 +49,8 @@ func watched(t *testing.T, server *estest.Server) (*watchedServer, string) {
 }
 
 func (w *watchedServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w.active.Add(1)
+	defer w.active.Add(-1)
 	w.mu.Lock()
 	w.left--
 	isLast := w.left == 0
@@ -143,6 +148,9 @@ func TestReplacementInterrupted(t *testing.T) {
 				fio2es(ctx, args...)
 				interrupted = ctx.Err() != nil
 				interrupt()
+				for server.active.Load() > 0 {
+					time.Sleep(time.Millisecond)
+				}
 				if name == "months, then nothing" { // which finds what is visible
 					post(t, address, "/_all/_refresh", "")
 				}
