@@ -13,9 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/fiotest"
@@ -28,10 +26,10 @@ import (
 // program at one of them.
 type watchedServer struct {
 	*estest.Server
+	http      *httptest.Server
 	mu        sync.Mutex
 	left      int // requests until the interruption; never below 1
 	interrupt func()
-	active    atomic.Int64 // requests, which the server answers also if the program no longer waits
 	fault     error
 }
 
@@ -43,14 +41,21 @@ func newWatched(t *testing.T) (*watchedServer, string) {
 func watched(t *testing.T, server *estest.Server) (*watchedServer, string) {
 	t.Helper()
 	w := &watchedServer{Server: server}
-	s := httptest.NewServer(w)
-	t.Cleanup(s.Close)
-	return w, s.URL
+	return w, w.reopen(t)
+}
+
+// reopen ends the server after all requests are answered, and opens it at another address.
+func (w *watchedServer) reopen(t *testing.T) (address string) {
+	t.Helper()
+	if w.http != nil {
+		w.http.Close()
+	}
+	w.http = httptest.NewServer(w)
+	t.Cleanup(w.http.Close)
+	return w.http.URL
 }
 
 func (w *watchedServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	w.active.Add(1)
-	defer w.active.Add(-1)
 	w.mu.Lock()
 	w.left--
 	isLast := w.left == 0
@@ -140,7 +145,7 @@ func TestReplacementInterrupted(t *testing.T) {
 			t.Parallel()
 			for last, interrupted := 1, true; interrupted; last += memtest.Scale(3, 1) {
 				server, address := watched(t, c.before.Copy())
-				args, again := append(slices.Clone(c.args), "--elasticsearch", address), append(slices.Clone(c.again), "--elasticsearch", address)
+				args := append(slices.Clone(c.args), "--elasticsearch", address)
 				ctx, interrupt := context.WithCancel(t.Context())
 				server.mu.Lock()
 				server.left, server.interrupt = last, interrupt
@@ -148,12 +153,11 @@ func TestReplacementInterrupted(t *testing.T) {
 				fio2es(ctx, args...)
 				interrupted = ctx.Err() != nil
 				interrupt()
-				for server.active.Load() > 0 {
-					time.Sleep(time.Millisecond)
-				}
+				address = server.reopen(t) // after all requests are answered, also those for whose answer the program no longer waits
 				if name == "months, then nothing" { // which finds what is visible
 					post(t, address, "/_all/_refresh", "")
 				}
+				again := append(slices.Clone(c.again), "--elasticsearch", address)
 				if c := fio2es(t.Context(), again...); c.code != 0 {
 					t.Fatalf("%d requests: again: %s", last, c.stderr)
 				}
