@@ -153,7 +153,7 @@ func TestReplacementInterrupted(t *testing.T) {
 				fio2es(ctx, args...)
 				interrupted = ctx.Err() != nil
 				interrupt()
-				address = server.reopen(t) // after all requests are answered, also those for whose answer the program no longer waits
+				address = server.reopen(t)          // after all requests are answered, also those for whose answer the program no longer waits
 				if name == "months, then nothing" { // which finds what is visible
 					post(t, address, "/_all/_refresh", "")
 				}
