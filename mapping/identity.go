@@ -100,7 +100,7 @@ func (c content) compare(d content) int {
 // files that could not be read.
 func (s *Source) contents(roles ...string) []content { return s.list((*SourceFile).content, roles) }
 
-// files returns the same of the files' bytes, of which ids are made.
+// files returns the same of the files' bytes, from which ids are made.
 func (s *Source) files(roles ...string) []content {
 	return s.list(func(f *SourceFile) content { return content{f.Hash, f.Bytes} }, roles)
 }

@@ -221,7 +221,7 @@ func Plural(direction string) string {
 	return direction + "s"
 }
 
-// With returns what the requests of a direction are counted in: the direction, and all requests, of which syncs are none.
+// With returns what the requests of a direction are counted in: the direction and, unless they are syncs, all requests.
 func With(direction string) []string {
 	if direction == Sync || direction == AllDirections {
 		return []string{direction}

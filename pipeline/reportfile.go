@@ -45,7 +45,7 @@ type reportFile struct {
 type reportJob struct {
 	*reportFile
 	job   *plan.Job
-	from  fiolog.Direction // the first of those of which there are rows: Sync if logs have the others
+	from  fiolog.Direction // the first that has rows here: Sync if logs have the others
 	queue []align.Row
 	errs  []error // in place of rows
 	sofar [fiolog.WithSync]*hist.Histogram

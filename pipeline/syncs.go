@@ -82,8 +82,8 @@ func (r *runReader) syncStreams() (streams []*align.Stream) {
 	return streams
 }
 
-// besideLogs returns a function for the rows of periodic reports, each of which is one row of one window. Windows follow the rows of
-// logs, and reports come at other moments: a report counts in the window that ends next to it, which has the times of the report.
+// besideLogs returns a function for the rows of periodic reports. Each row is of one window. Windows follow the rows of logs, and
+// reports come at other moments: a report counts in the window that ends next to it, which has the times of the report.
 func (r *runReader) besideLogs(in *jobRows) func() (align.Row, bool) {
 	j, times := in.job, in.reports.out.Times
 	usual := times[len(times)/2] + r.opt.Offsets[j.Host].Milliseconds() - j.Start.UnixMilli() + j.Offset + r.Shift

@@ -66,7 +66,7 @@ It is unclear if it is not met, and the interval reaches beyond the limit: a war
 with --fail-on-unclear exit code 4. Without an interval, the exit code is 3.
 
 CSV and JSON have latencies in microseconds (metrics mean_us, p99_us, p99_9_us), iops in
-requests per second, changes and their bounds in percent, and the verdicts worse, better,
+requests and bandwidth in bytes per second, changes and their bounds in percent, and the verdicts worse, better,
 same ("no change > X %"), unclear, no interval and unknown.`,
 		Example: `  fio2es compare e87ec34a latest
   fio2es compare --baseline last:10 latest

@@ -84,7 +84,7 @@ func (e *env) printFound(all []*foundRun, isLong bool) error {
 	var rows []*foundRun
 	of := map[string]*foundRun{} // the row of a test
 	for _, r := range all {
-		key := r.test()
+		key := r.Test()
 		for _, c := range foundColumns {
 			if isKey := isLong && !slices.Contains([]string{"RUN", "PATH", "HISTORY", ">SIZE"}, c.Heading); isKey {
 				key += "\n" + c.Text(r)
@@ -148,13 +148,6 @@ type foundRun struct {
 	restore  bool
 	id, have string      // short id and description of the run in the history
 	same     []*foundRun // this run and others of the same test, if these are one line
-}
-
-// test returns what follows CBT's number of the iteration in the path, or all of it.
-func (r *foundRun) test() string {
-	parts := strings.Split(r.Path, "/")
-	iteration := slices.IndexFunc(parts, func(part string) bool { return len(part) == 8 && strings.Trim(part, "0123456789") == "" })
-	return strings.Join(parts[iteration+1:], "/")
 }
 
 // states says what the history has of the runs of a test.
@@ -234,7 +227,7 @@ var foundColumns = []table.Column[*foundRun]{
 // testColumns are those of tests with several runs: hosts and files are those of each run, the size that of all.
 var testColumns = slices.Concat([]table.Column[*foundRun]{
 	{Heading: ">RUNS", Text: func(r *foundRun) string { return strconv.Itoa(len(r.same)) }},
-	{Heading: "TEST", Text: (*foundRun).test},
+	{Heading: "TEST", Text: func(r *foundRun) string { return r.Test() }},
 }, foundColumns[2:6], []table.Column[*foundRun]{
 	{Heading: ">SIZE", Text: func(r *foundRun) string {
 		sum := int64(0)

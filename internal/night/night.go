@@ -25,8 +25,9 @@ import (
 // Night has the tests of an archive, or of several that have no workload in common.
 type Night struct {
 	Name string         // of the archive
-	Runs []*mapping.Run // the first first, also those in no row: live ones, and those that only prepared volumes
+	Runs []*mapping.Run // the first first, also those that are live and in no row
 	Rows []*Row         // by mode and size
+	Note string         // says which of Runs are in no row because they prepared volumes; empty: none
 }
 
 // Row is a workload without its depth, in one direction.
@@ -55,8 +56,10 @@ func New(name string, runs []*mapping.Run) *Night {
 	slices.SortStableFunc(n.Runs, byStart)
 	var shallow []*mapping.Run // without depths
 	whole := map[*mapping.Run]*mapping.Run{}
-	for _, part := range facts.Parts(n.Runs...) {
-		if !part.Run.Live() && !part.IsPrecondition() {
+	measured, note := matrix.Measured(n.Runs)
+	n.Note = note
+	for _, part := range facts.Parts(measured...) {
+		if !part.Run.Live() {
 			one := withoutDepth(part)
 			shallow, whole[one] = append(shallow, one), part
 		}

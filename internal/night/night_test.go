@@ -82,6 +82,9 @@ write 64K write: 1`
 	if got := text(n); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	if n.Note != "1 run left out: precondition, as in CBT's reports" || len(n.Runs) != 10 {
+		t.Errorf("%d runs, %q", len(n.Runs), n.Note)
+	}
 	four := n.Tests()[slices.IndexFunc(n.Tests(), func(t *Test) bool { return len(t.Runs) == 2 })]
 	if got := four.Number(facts.IOPS); got.Median != facts.Known(1500) || got.Low != 1000 || four.DepthText() != "total-qd4" {
 		t.Errorf("%+v %s", got, four.DepthText())

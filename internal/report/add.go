@@ -78,7 +78,7 @@ func isStage(run *query.Run) bool {
 	return run.IsOnly
 }
 
-// Side adds the windows of a run, of which there may be none, to one that is compared, and returns it.
+// Side adds the windows of a run, if it has any, to one that is compared, and returns it.
 func Side(ctx context.Context, run *query.Run, q *query.Query, one *compare.Run) (*compare.Run, error) {
 	doc, err := run.Read(ctx, q, func(w *window.Window) error {
 		requests, err := w.Histogram()

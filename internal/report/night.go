@@ -61,12 +61,10 @@ func (p *Page) Nights() []*night.Night {
 // Compare compares each night of the page with the one before it, which is on the page or, of a single one, in the history, and with
 // the baseline.
 func (p *Page) Compare(ctx context.Context, with Against) error {
-	var nights []*night.Night
-	sides := map[*mapping.Run]*compare.Run{}
+	nights, sides := p.Nights(), map[*mapping.Run]*compare.Run{}
 	for _, r := range p.runs {
 		sides[r.Doc] = r.side
 	}
-	nights = p.Nights()
 	for i, n := range nights {
 		v := &nightView{Night: n, home: p.opt.Home, Part: p.opt.Query.Times()}
 		var base *night.Night
@@ -131,7 +129,7 @@ func (p *Page) readBases(ctx context.Context, with Against, sides map[*mapping.R
 	return nil
 }
 
-// ofTotals returns a run to compare of which only the totals are known.
+// ofTotals returns a run to compare that has only totals.
 func ofTotals(run *mapping.Run) (*compare.Run, error) {
 	one := &compare.Run{Name: run.Run.Name}
 	one.End(run)
@@ -274,8 +272,6 @@ func (v *nightView) Missing() (list []Cell) {
 		switch {
 		case run.Run.Live():
 			text = "live, so it is in no table"
-		case run.IsPrecondition():
-			text = "it prepared volumes, so it is in no table, as in the reports of CBT"
 		case len(run.ByDirection()) == 0:
 			text = "no requests"
 			if run.NoWindows != "" {
@@ -328,8 +324,11 @@ func (v *nightView) changes(verdict compare.Verdict) (list []*Table) {
 	return list
 }
 
-// Notes returns what runs say about their numbers, each note once, with the runs that have it.
+// Notes returns which runs are in no table, and what runs say about their numbers, each note once, with the runs that have it.
 func (v *nightView) Notes() (list []string) {
+	if v.Note != "" {
+		list = append(list, v.Note)
+	}
 	var texts []string
 	of := map[string][]string{}
 	for _, run := range v.Runs {

@@ -50,7 +50,7 @@ type dot struct {
 	title, depth  string
 }
 
-// dotsOf returns the tests of which IOPS and a latency are known, or lie between near bounds.
+// dotsOf returns the tests whose IOPS and latency are known, or lie between near bounds.
 func dotsOf(tests []*night.Test, m facts.Metric) (list []dot) {
 	for _, t := range tests {
 		iops, latency := t.Number(facts.IOPS), t.Number(m)

@@ -25,8 +25,6 @@ var (
 	siteHTML string
 	//go:embed workloads.html
 	workloadsHTML string
-	//go:embed archives.html
-	archivesHTML string
 	//go:embed matrix.html
 	matrixHTML string
 )
@@ -38,7 +36,7 @@ func style() template.CSS { return report.Style() + template.CSS(siteCSS) }
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
 		"style": style, "live": report.Live, "script": report.Script, "nav": report.Nav,
-	}).Parse(siteHTML + workloadsHTML + archivesHTML + matrixHTML + report.PartsHTML))
+	}).Parse(siteHTML + workloadsHTML + matrixHTML + report.PartsHTML))
 })
 
 // unframed keeps other sites from showing pages in frames, in which users could be tricked into clicks. Browsers

@@ -19,30 +19,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// archivesView is the data of the template.
-type archivesView struct {
-	Head
-	Table     *report.Table
-	Undecided string // says which runs were left out; empty if none were
-}
-
-// archives answers with the list of archives, each of which has a page of all its tests.
-func (s *site) archives(w http.ResponseWriter, r *http.Request) {
-	v := archivesView{Head: s.head(r, "Archives")}
-	if v.Condition.Problem != "" {
-		s.show(w, r, http.StatusBadRequest, "archives", v)
-		return
-	}
-	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true})
-	runs, err := s.all(r.Context(), watched.Filter)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	v.Undecided, v.Table = watched.Undecided(), archiveTable(runs)
-	s.show(w, r, http.StatusOK, "archives", v)
-}
-
 // archive is a row of the list: runs, the newest first.
 type archive struct {
 	name string

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/export"
@@ -23,17 +24,41 @@ import (
 // mostRuns is how many runs the page of a workload lists.
 const mostRuns = 100
 
-// workloadsView is the data of the template.
-type workloadsView struct {
+// listingView is the data of the template.
+type listingView struct {
 	Head
+	Page      string // its address
+	Note      string // about the table
 	Table     *report.Table
 	Undecided string // says which runs were left out; empty if none were
 }
 
+// listing answers with a table that is made of the runs that meet the condition of the address.
+func (s *site) listing(title, note string, of func([]*mapping.Run) *report.Table) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := listingView{Head: s.head(r, title), Page: strings.ToLower(title), Note: note}
+		if v.Condition.Problem != "" {
+			s.show(w, r, http.StatusBadRequest, "listing", v)
+			return
+		}
+		watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true})
+		runs, err := s.all(r.Context(), watched.Filter)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		v.Undecided, v.Table = watched.Undecided(), of(runs)
+		s.show(w, r, http.StatusOK, "listing", v)
+	}
+}
+
+const aboutWorkloads = "Runs with the same settings are a workload. A change is the worst of percentiles, mean, IOPS and bandwidth, by 3 % or more, over all runs. What became worse is first."
+
 // workloadTable returns the table of workloads. Each has a line for each direction, with its latest p99, and the latest change for
 // the worse of all usual numbers; without one, the latest change, or why there is none. What became worse is first, and of that the
 // latest.
-func workloadTable(list []*workload.Workload) *report.Table {
+func workloadTable(runs []*mapping.Run) *report.Table {
+	list := workload.Group(facts.Parts(runs...))
 	type key struct {
 		of        *workload.Workload
 		direction string
@@ -96,23 +121,6 @@ func workloadTable(list []*workload.Workload) *report.Table {
 			to.Link = runLink(latest(r))
 		}
 	})
-}
-
-func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
-	v := workloadsView{Head: s.head(r, "Workloads")}
-	if v.Condition.Problem != "" {
-		s.show(w, r, http.StatusBadRequest, "workloads", v)
-		return
-	}
-	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true})
-	runs, err := s.all(r.Context(), watched.Filter)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	v.Undecided = watched.Undecided()
-	v.Table = workloadTable(workload.Group(facts.Parts(runs...)))
-	s.show(w, r, http.StatusOK, "workloads", v)
 }
 
 func (s *site) all(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {

@@ -248,7 +248,7 @@ func isRough(h *hist.Histogram) bool {
 	return false
 }
 
-// Sum adds up the windows of one run and one level, for each direction and for all together, of which syncs are none. The zero
+// Sum adds up the windows of one run and one level, for each direction and for all but syncs together. The zero
 // value is empty.
 type Sum struct {
 	Span       Span // of the windows

@@ -35,8 +35,8 @@ func (r *Run) EmptyReports() []Report {
 	})
 }
 
-// IsTimed reports whether fio's jobs run for the configured time, of which their sizes change nothing: time_based, or a recovery
-// test, for which CBT sets it. [Run.Configure] must have been called.
+// IsTimed reports whether fio's jobs run for the configured time, and not for their sizes: time_based, or a recovery test, for which
+// CBT sets it. [Run.Configure] must have been called.
 func (r *Run) IsTimed() bool { return r.isTimed }
 
 // IsUnlisted reports whether the run is of a workload that its configuration does not have, so that only fio's report knows

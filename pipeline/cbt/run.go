@@ -122,6 +122,15 @@ func (r *Run) Name() string {
 	return path.Join(above, iteration, id, below)
 }
 
+// Test returns the part of the path that runs of one test have in common in all iterations and archives of CBT; of other layouts
+// it is the path.
+func (r *Run) Test() string {
+	if r.at.layout != ofCBT {
+		return r.Path
+	}
+	return path.Join(path.Base(r.at.config), strings.TrimPrefix(r.Path, r.at.config))
+}
+
 // IsLoose reports whether the user named each log of the run or, without logs, each report. Then only the user's list
 // says which files belong together.
 func (r *Run) IsLoose() bool {

@@ -24,7 +24,7 @@ const (
 	Trim  Direction = 2
 )
 
-// Directions is the number of directions of which logs have rows, for arrays indexed by them.
+// Directions is the number of directions that logs have, for arrays indexed by them.
 const Directions = 3
 
 // Sync stands for fsync, fdatasync and sync_file_range. fio measures them apart from the requests of the directions: its

@@ -42,7 +42,7 @@ func (t *texts) takeTerse() {
 	}
 	if f[2] == allClients {
 		t.joinClients(Terse, func(jobs []Job) bool {
-			kib := uint64(0) // of all jobs, each of which is cut
+			kib := uint64(0) // of all jobs, each rounded down
 			for _, j := range jobs {
 				for _, s := range j.All() {
 					kib += s.IOBytes >> 10

@@ -66,7 +66,7 @@ type texts struct {
 	known   map[string]bool      // the numbers of jobs in a more exact format, see [Report.Numbers]
 	version string
 	clients int            // of the fio --client whose results follow, or 0
-	first   [Terse + 1]int // in done: the first report of the execution, of which each client has its own
+	first   [Terse + 1]int // in done: the first report of the execution; each client has one
 
 	// Normal output.
 	headers  map[group]*header        // of the execution
