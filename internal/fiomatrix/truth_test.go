@@ -268,6 +268,9 @@ func parseRows(text []byte) ([]logRow, error) {
 			}
 			rows = append(rows, r)
 		}
+		if last := rows[len(rows)-1]; last.dir < 0 || last.dir > 2 { // fio seldom writes two rows into one another
+			return nil, fmt.Errorf("%.200q: not a row", in.Text())
+		}
 	}
 	return rows, in.Err()
 }
