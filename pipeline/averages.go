@@ -126,7 +126,7 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 // all requests since the row before. If that is longer than an interval, it shows nothing of single windows.
 func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end int64, err error) {
 	of := &plan.Log{Log: log, Segment: -1}
-	l := openLog(of)
+	l := r.openLog(of)
 	l.ofAll = true
 	defer l.close()
 	l.look(of)

@@ -28,7 +28,8 @@ type input struct {
 	all  []*plan.Plan // of all stages of the execution
 	opt  Options
 	logs map[*plan.Log]*logFile
-	live *liveFiles // nil unless fio still writes
+	open *atomic.Int64 // how many logs of the execution are open, of any kind
+	live *liveFiles    // nil unless fio still writes
 }
 
 // mostLogs is the largest number of logs of one kind in a run. All logs with rows are open at the same time, with
@@ -51,7 +52,7 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 	if err != nil && !(opt.Alone && errors.Is(err, fs.ErrNotExist)) {
 		said.lack("%w", err) // settings are missing, and no requests
 	}
-	in := &input{opt: opt, logs: map[*plan.Log]*logFile{}, live: live}
+	in := &input{opt: opt, logs: map[*plan.Log]*logFile{}, open: new(atomic.Int64), live: live}
 	ev := &plan.Evidence{Run: run, Config: config, Outputs: readOutputs(ctx, run, live != nil, said), Reader: in, Live: live != nil}
 	if ctx.Err() == nil {
 		in.gather(ev)
@@ -110,12 +111,12 @@ func (in *input) gather(ev *plan.Evidence) {
 		if hint := ev.HintFor(log, in.opt.Bins); log.Job > 0 {
 			ev.Logs = append(ev.Logs, &plan.Log{Log: log, Segment: -1, Hint: hint})
 		} else {
-			ev.Logs = append(ev.Logs, segments(log, hint)...)
+			ev.Logs = append(ev.Logs, in.segments(log, hint)...)
 		}
 	}
 	opened := make([]*logFile, len(ev.Logs))
 	in.opt.each(len(ev.Logs), func(i int) {
-		opened[i] = openLog(ev.Logs[i])
+		opened[i] = in.openLog(ev.Logs[i])
 		opened[i].look(ev.Logs[i])
 	})
 	for i, l := range opened {
@@ -141,7 +142,7 @@ func (in *input) gather(ev *plan.Evidence) {
 		return
 	}
 	look := func(log *plan.Log) {
-		l := openLog(log)
+		l := in.openLog(log)
 		l.look(log)
 		l.close()
 	}
@@ -156,7 +157,7 @@ func (in *input) gather(ev *plan.Evidence) {
 		if log.Job > 0 || log.Kind != fiolog.Clat && log.Kind != fiolog.Lat || log.IsAveraged() {
 			return
 		}
-		if several := segments(log.Log, hist.Hint{}); len(several) > 1 {
+		if several := in.segments(log.Log, hist.Hint{}); len(several) > 1 {
 			for _, part := range several {
 				look(part)
 			}
@@ -168,10 +169,10 @@ func (in *input) gather(ev *plan.Evidence) {
 
 // segments returns the parts of a log of several jobs (per_job_logs=0). A new job begins where times start again. There
 // is at least one part.
-func segments(log cbt.Log, hint hist.Hint) []*plan.Log {
+func (in *input) segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 	begin := func(i int) *plan.Log { return &plan.Log{Log: log, Segment: i, Hint: hint, Parts: &plan.Sums{}} }
 	parts := []*plan.Log{begin(0)}
-	l := openLog(parts[0])
+	l := in.openLog(parts[0])
 	l.ofAll = true
 	for {
 		rec, err, ok := l.next()
@@ -189,7 +190,7 @@ func segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 
 // Sums implements [plan.Reader].
 func (in *input) Sums(log *plan.Log, undo *plan.Undoubler) (*plan.Sums, error) {
-	sums, l := &plan.Sums{}, openLog(log)
+	sums, l := &plan.Sums{}, in.openLog(log)
 	defer l.close()
 	for {
 		rec, err, ok := l.next()
@@ -228,7 +229,7 @@ func (in *input) Last(jobs []*plan.Job) []int64 {
 				}
 			}
 		}
-		l := openLog(j.Log)
+		l := in.openLog(j.Log)
 		defer l.close()
 		for {
 			rec, err, ok := l.next()

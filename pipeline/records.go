@@ -15,7 +15,7 @@ func (s *Stage) Records(ctx context.Context, put func(*plan.Job, *fiolog.Record)
 		return nil
 	}
 	one := func(j *plan.Job) error {
-		l := openLog(j.Log)
+		l := s.openLog(j.Log)
 		defer l.close()
 		const often = 1 << 10 // rows
 		for n := 0; ; n++ {

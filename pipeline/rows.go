@@ -23,6 +23,7 @@ type logFile struct {
 	in    *fiolog.Reader // nil after the end
 	ahead []logRow       // rows that were read ahead and not returned yet
 	ofAll bool           // next returns the rows of later jobs, too
+	count *atomic.Int64  // see [input]
 }
 
 // logRow is a row, or the error in its place.
@@ -34,23 +35,21 @@ type logRow struct {
 // readers caches the readers of closed logs, because their buffers are larger than most logs.
 var readers = sync.Pool{New: func() any { return &fiolog.Reader{} }}
 
-// openLogs is the number of open logs. A log beyond manyLogs is read with less memory.
-var openLogs atomic.Int64
-
+// manyLogs is how many logs of an execution may be open before further ones are read with less memory.
 const manyLogs = 500
 
 // openLog opens a log and skips to the rows of its job. If opening fails, reading returns the error.
-func openLog(log *plan.Log) *logFile {
-	l := &logFile{log: log.Log}
-	in, err := log.File.Open()
+func (in *input) openLog(log *plan.Log) *logFile {
+	l := &logFile{log: log.Log, count: in.open}
+	file, err := log.File.Open()
 	if err != nil {
 		l.ahead = []logRow{{nil, err}}
 		return l
 	}
-	l.file, l.in = in, readers.Get().(*fiolog.Reader)
-	l.in.Reset(in, log.File.Name(), log.Kind)
+	l.file, l.in = file, readers.Get().(*fiolog.Reader)
+	l.in.Reset(file, log.File.Name(), log.Kind)
 	l.in.Hint = log.Hint
-	if openLogs.Add(1) > manyLogs {
+	if l.count.Add(1) > manyLogs {
 		l.in.SaveMemory()
 	}
 	for skip := log.Segment; skip > 0; {
@@ -181,7 +180,7 @@ func (l *logFile) close() {
 		return
 	}
 	l.file.Close()
-	openLogs.Add(-1)
+	l.count.Add(-1)
 	l.in.Reset(nil, "", l.log.Kind)
 	readers.Put(l.in)
 	l.in = nil

@@ -145,7 +145,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		in := r.rows[j]
 		if j.ReadsLog() {
 			if in.log = r.logs[j.Log]; in.log == nil {
-				in.log = openLog(j.Log)
+				in.log = r.openLog(j.Log)
 				r.logs[j.Log] = in.log
 			}
 		}
