@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -52,7 +53,7 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 		files = files[n:]
 	}
 	set.Until(ctx)
-	found, err := cbt.Read(ctx, set.Files, hosts)
+	found, err := cbt.Read(ctx, evidence.All(set.Files), hosts)
 	set.Until(context.Background())
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return nil, errors.Join(err, set.Close())

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -366,7 +367,7 @@ func useBins(out *plan.Output, f cbt.Report) {
 
 // reportsOf iterates over the reports with jobs in a file. A report that is there once more, because files were joined,
 // is left out: fio writes no two reports at the same moment.
-func reportsOf(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+func reportsOf(in io.Reader, f *evidence.File) iter.Seq2[*fiolog.Report, error] {
 	haveSameTotals := func(a, b fiolog.Job) bool {
 		return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && plan.RequestsOf(&a) == plan.RequestsOf(&b)
 	}

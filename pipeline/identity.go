@@ -18,9 +18,9 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // Execution is one call of fio by its files, and one of its stages, before documents of it are made.
@@ -120,12 +120,12 @@ func (p *input) reference() mapping.RunRef {
 // does not protect against forgery, and need not.
 func (p *input) execution(ctx context.Context) (*Execution, error) {
 	type part struct { // a file with its role; the path does not identify it
-		file         *source.File
+		file         *evidence.File
 		role         string // such as mapping.RoleReport
 		host, volume string
 		job          int
 	}
-	byFile := map[*source.File]part{}
+	byFile := map[*evidence.File]part{}
 	add := func(role string, logs ...cbt.Log) {
 		for _, l := range logs {
 			byFile[l.File] = part{l.File, role, l.Host, l.Volume, l.Job}
@@ -154,7 +154,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		}
 		e.Grows = e.Grows || len(o.Says) > 1
 	}
-	for _, f := range []*source.File{p.Run.Config, p.Run.ArchiveConfig} {
+	for _, f := range []*evidence.File{p.Run.Config, p.Run.ArchiveConfig} {
 		if f != nil {
 			byFile[f] = part{file: f, role: mapping.RoleConfig}
 		}
@@ -213,7 +213,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 
 // hashFile hashes a file as far as it can be read. Errors are reported when the file is parsed.
-func hashFile(f *source.File) (size int64, hash string) {
+func hashFile(f *evidence.File) (size int64, hash string) {
 	if size, sum, ok := f.Sum(); ok {
 		return size, fmt.Sprintf("%016x", sum)
 	}
@@ -229,7 +229,7 @@ func hashFile(f *source.File) (size int64, hash string) {
 }
 
 // hashBegin returns [mapping.SourceFile].Begin of a log. It reads at most mostBegin bytes.
-func hashBegin(f *source.File) string {
+func hashBegin(f *evidence.File) string {
 	const mostBegin = 256 << 10
 	in, err := f.Open()
 	if err != nil {
@@ -256,7 +256,7 @@ func hashBegin(f *source.File) string {
 }
 
 // identityOf returns Begin and Says of a file of reports, as [mapping.SourceFile] has them.
-func (p *input) identityOf(f *source.File) (begin, says string) {
+func (p *input) identityOf(f *evidence.File) (begin, says string) {
 	const short = 1000 // milliseconds
 	numbers, ran, mayBeChance, hasTime, hasBins, format := "", int64(0), false, true, false, ""
 	for _, o := range p.Outputs { // several of a file in which several calls of fio were joined

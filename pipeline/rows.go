@@ -11,9 +11,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // logFile reads the rows of one job in a log. The plan opens it for its first rows, and reading continues after these.
@@ -295,7 +295,7 @@ func (in *jobRows) price(row *align.Row) (price int64) {
 	return price
 }
 
-func (in *jobRows) file() *source.File {
+func (in *jobRows) file() *evidence.File {
 	if in.job.Source == plan.FromReports {
 		return in.job.Entry.Out.File
 	}

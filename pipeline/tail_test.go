@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -31,7 +32,7 @@ func tailOfCounts(e *plan.Entry, d fiolog.Direction, counts []uint64, ends ...[]
 // tailOfLater is tailOfCounts for jobs that began so many milliseconds after one another.
 func tailOfLater(e *plan.Entry, d fiolog.Direction, counts []uint64, later int64, ends ...[]int64) ([]align.Row, string) {
 	for i, times := range ends {
-		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}, Job: i + 1}, Segment: -1})
+		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}), Job: i + 1}, Segment: -1})
 		j.Entry, j.Interval, j.Source, j.HasRows, j.Offset = e, 1000, plan.FromHist, len(times) > 0, int64(i)*later
 		e.Jobs = append(e.Jobs, j)
 	}
@@ -54,7 +55,7 @@ func tailOfLater(e *plan.Entry, d fiolog.Direction, counts []uint64, later int64
 // reported is an entry that ran for some milliseconds and reports requests of each direction.
 func reported(ran int64, requests ...uint64) *plan.Entry {
 	out, entries := reportOf(ran)
-	out.File = &source.File{Path: "out.json"}
+	out.File = evidence.Of(&source.File{Path: "out.json"})
 	for d, n := range requests {
 		rec := rowWith([]uint64{n})
 		s := &entries[0].Directions[d]
@@ -237,7 +238,7 @@ func TestTail(t *testing.T) {
 		{name: "a damaged report", reported: []uint64{23, 2}, ran: 2400, wrongTotal: true, want: "[]", missing: 4, skipped: 1},
 	} {
 		out, entries := reportOf(c.ran)
-		out.File = &source.File{Path: "out.json"}
+		out.File = evidence.Of(&source.File{Path: "out.json"})
 		e, rec := entries[0], rowWith(c.reported)
 		e.Directions[0] = fiolog.DirectionStats{TotalIOs: rec.Total, Runtime: c.ran}
 		if !c.noBins {
@@ -246,7 +247,7 @@ func TestTail(t *testing.T) {
 		if c.wrongTotal {
 			e.Directions[0].TotalIOs, e.Directions[0].Clat.N = rec.Total+1, 0
 		}
-		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}, Job: 1}, Segment: -1})
+		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: evidence.Of(&source.File{Path: "out_clat_hist.1.log"}), Job: 1}, Segment: -1})
 		j.Entry, j.Interval, j.Source, j.HasRows = e, 1000, plan.FromHist, true
 		e.Jobs = []*plan.Job{j}
 		said := &problems{}
@@ -278,7 +279,7 @@ func reportOf(ran int64) (*plan.Output, []*plan.Entry) {
 	of := fiolog.Job{Name: "job0", Elapsed: ran/1000 + 1}
 	of.Directions[0] = fiolog.DirectionStats{TotalIOs: 100, Runtime: ran}
 	out := &plan.Output{
-		Report: cbt.Report{File: &source.File{Path: "out.json"}}, Fio: &fiolog.Report{Timestamp: 1_764_000_000_000, Jobs: []fiolog.Job{of}},
+		Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"})}, Fio: &fiolog.Report{Timestamp: 1_764_000_000_000, Jobs: []fiolog.Job{of}},
 	}
 	return out, plan.NewEntries(out)
 }
@@ -309,7 +310,7 @@ func TestInFlightAtRamp(t *testing.T) {
 		{map[string]string{"iodepth": "3"}, 1, true},
 	} {
 		out, _ := reportOf(2990)
-		out.File, out.Fio.Jobs[0].Options = &source.File{Path: "out.json"}, c.options
+		out.File, out.Fio.Jobs[0].Options = evidence.Of(&source.File{Path: "out.json"}), c.options
 		e := plan.NewEntries(out)[0]
 		e.Size = c.jobs
 		ends := [][]int64{{1000, 2000}, {1000, 2000}}[:c.jobs]

@@ -11,11 +11,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // HistogramKind says what a file is that was given by name and is none of fio's: see [export.Kind].
-func HistogramKind(f *source.File) string {
+func HistogramKind(f *evidence.File) string {
 	if !f.Named {
 		return ""
 	}

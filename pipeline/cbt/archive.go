@@ -53,7 +53,7 @@ import (
 	"strconv"
 
 	"github.com/fio2es/fio2es/internal/alike"
-	"github.com/fio2es/fio2es/pipeline/source"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // Archive is what was found under one or more paths.
@@ -66,7 +66,7 @@ type Archive struct {
 
 // Left is a file that belongs to no run.
 type Left struct {
-	File   *source.File
+	File   *evidence.File
 	Reason string
 	// Notable means that people may expect it to be read: it is a log or a report, or
 	// they named it.
@@ -82,9 +82,9 @@ const foundTwice = "found twice: it was given twice"
 type Skipped struct {
 	Path   string // of the id- folder
 	Reason string // its benchmark, as its configuration says
-	Files  []*source.File
+	Files  []*evidence.File
 
-	archiveConfig *source.File
+	archiveConfig *evidence.File
 }
 
 // Read sorts files into runs. It reads few of them:
@@ -98,7 +98,7 @@ type Skipped struct {
 //
 // If there are paths, what was found under them becomes one run, and it is an error if a path does not have the files of one
 // host. When ctx ends, Read returns soon, with an incomplete archive. The caller has to check ctx.
-func Read(ctx context.Context, files []*source.File, paths []HostPath) (*Archive, error) {
+func Read(ctx context.Context, files []*evidence.File, paths []HostPath) (*Archive, error) {
 	s := newSorter(ctx, files)
 	logs, reports, jobs := s.kinds()
 	for i := range logs {
@@ -106,7 +106,7 @@ func Read(ctx context.Context, files []*source.File, paths []HostPath) (*Archive
 	}
 	s.dropAllJobsLogs()
 	skipped := s.skip(reports)
-	reports = slices.DeleteFunc(reports, func(f *source.File) bool {
+	reports = slices.DeleteFunc(reports, func(f *evidence.File) bool {
 		return skipped[folderOf(f, s.placeOf(f, false).config)] != nil || s.addReport(f)
 	})
 	s.attribute(reports, jobs)
@@ -124,8 +124,8 @@ func Read(ctx context.Context, files []*source.File, paths []HostPath) (*Archive
 	}
 
 	a := &Archive{Runs: s.inOrder(present(s.runs)), Roots: map[string]bool{}}
-	used := map[*source.File]bool{}
-	use := func(f *source.File) { used[f], a.Roots[f.Root] = true, true }
+	used := map[*evidence.File]bool{}
+	use := func(f *evidence.File) { used[f], a.Roots[f.Root] = true, true }
 	// Runs may have the same path, such as the run of the logs x_* in a folder, and the run in its subfolder x.
 	twins := map[folder]int{}
 	for _, r := range a.Runs {
@@ -177,12 +177,12 @@ func Read(ctx context.Context, files []*source.File, paths []HostPath) (*Archive
 }
 
 // leave adds a file that belongs to no run.
-func (s *sorter) leave(f *source.File, reason string) {
+func (s *sorter) leave(f *evidence.File, reason string) {
 	s.left = append(s.left, Left{File: f, Reason: reason, Notable: f.Named})
 }
 
 // leaveNotable adds a file that people may expect to be read.
-func (s *sorter) leaveNotable(f *source.File, reason string) {
+func (s *sorter) leaveNotable(f *evidence.File, reason string) {
 	s.left = append(s.left, Left{File: f, Reason: reason, Notable: true})
 }
 

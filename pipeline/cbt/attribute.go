@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // attribute gives reports outside of CBT's layout to the runs to which they may belong. What reports and job files say
 // about logs counts most, then their names, then their places. Runs become one if a report or a job file shows that they
 // are, and several if it is known that fio wrote their logs at different times. A report that fits the logs of no run
 // becomes a run of its own.
-func (s *sorter) attribute(reports, jobs []*source.File) {
+func (s *sorter) attribute(reports, jobs []*evidence.File) {
 	s.index = s.newIndex()
 	for _, f := range s.dropLessExact(reports) {
 		p := &clue{file: f, dir: s.dirOf(f), claims: s.claimsOf(f)}
@@ -38,7 +38,7 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 	s.uniteNumbered()
 	s.assign()
 	var loose []*Run
-	have := map[*source.File]int{} // how many runs have a report
+	have := map[*evidence.File]int{} // how many runs have a report
 	for _, r := range present(s.runs) {
 		for _, f := range r.Reports {
 			have[f.File]++
@@ -82,15 +82,15 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 }
 
 // dropLessExact drops reports in normal or terse output of an execution of which a more exact one is in the folder.
-func (s *sorter) dropLessExact(reports []*source.File) []*source.File {
-	best := map[[2]string]*source.File{}
-	key := func(f *source.File) [2]string { return [2]string{s.dirOf(f), s.claimsOf(f).numbers} }
+func (s *sorter) dropLessExact(reports []*evidence.File) []*evidence.File {
+	best := map[[2]string]*evidence.File{}
+	key := func(f *evidence.File) [2]string { return [2]string{s.dirOf(f), s.claimsOf(f).numbers} }
 	for _, f := range reports {
 		if other := best[key(f)]; other == nil || s.claimsOf(f).format < s.claimsOf(other).format {
 			best[key(f)] = f
 		}
 	}
-	return without(reports, func(f *source.File) bool {
+	return without(reports, func(f *evidence.File) bool {
 		other := best[key(f)]
 		isLess := s.claimsOf(f).numbers != "" && s.claimsOf(f).format > s.claimsOf(other).format && (f.Beside || !other.Beside)
 		if isLess && !f.Beside {
@@ -454,7 +454,7 @@ func (p *part) prefix() string { return p.logs[0].Prefix }
 // splitApart makes several runs of one whose logs have several prefixes, such as t.1 and t.2, and reports whether it did.
 // Prefixes are of one run only if a report names them together, if their reports ran at the same time, or if they ended together. have
 // has the number of runs of each report.
-func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
+func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 	type place struct{ dir, prefix string }
 	var logs, reports []*part
 	byPrefix, byVolume := map[string][]*part{}, map[string][]*part{}
@@ -528,7 +528,7 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 		}
 	}
 	var runs [][]*part
-	var others []*source.File
+	var others []*evidence.File
 	var loose []Report // nothing shows to which of the runs they belong
 	for _, of := range groups(all, (*part).first) {
 		switch p := of[0]; {
@@ -567,7 +567,7 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 				one.add(l)
 			}
 		}
-		var f *source.File
+		var f *evidence.File
 		var name string
 		if one.isReported() {
 			one.Reports[0].Found, one.Reports[0].Candidate = FoundNamed, false

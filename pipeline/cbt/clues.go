@@ -16,14 +16,14 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // clue is a report outside of CBT's layout, or a job file. Its content and its place show which logs one execution of
 // fio wrote.
 type clue struct {
-	file   *source.File
+	file   *evidence.File
 	dir    string // see [sorter.dirOf]
 	name   string // the file's, without what says that it is a report
 	host   string // of a report, if the file's name or folder has it
@@ -76,7 +76,7 @@ func (c *claims) add(name string, prefixes []string, isBare bool) {
 
 // claimsOf returns what fio's output says about logs: in the first report that can be read, and in the reports right
 // after it. It reads a file once.
-func (s *sorter) claimsOf(f *source.File) *claims {
+func (s *sorter) claimsOf(f *evidence.File) *claims {
 	const (
 		usual   = 1 << 20  // bytes that are read of a file of many reports: all of them have the same jobs
 		largest = 64 << 20 // bytes of one, with thousands of jobs
@@ -161,7 +161,7 @@ const (
 )
 
 // ReadReports reads the reports of a file from in, as [fiolog.ReadReports] does, and charges them to the file's budget.
-func ReadReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+func ReadReports(in io.Reader, f *evidence.File) iter.Seq2[*fiolog.Report, error] {
 	return func(yield func(*fiolog.Report, error) bool) {
 		for r, err := range fiolog.ReadReports(in, f.Name()) {
 			lacking, text, many := 0, 0, int64(0)
@@ -202,7 +202,7 @@ func ReadReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 }
 
 // readJobFile reads a job file, and what it says about logs.
-func readJobFile(f *source.File) (*fioargs.Command, *claims, error) {
+func readJobFile(f *evidence.File) (*fioargs.Command, *claims, error) {
 	c := &claims{isParsed: true, values: map[string]bool{}}
 	in, err := f.Open()
 	if err != nil {

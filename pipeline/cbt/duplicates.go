@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // The least number of digits other than 0 that files of one content must have to count as copies. Logs with fewer may be
@@ -25,7 +25,7 @@ const (
 // dropCopies drops copies of files and runs, by their content, because their requests would count twice.
 func (s *sorter) dropCopies() {
 	same := s.contents()
-	isCopy := func(a, b *source.File) bool {
+	isCopy := func(a, b *evidence.File) bool {
 		return a != b && same[a].first == same[b].first && same[a].digits >= leastOfReport
 	}
 	// Reports have the time at which fio wrote them, so those of two executions differ: lists of reports may be of one
@@ -43,12 +43,12 @@ func (s *sorter) dropCopies() {
 		type key struct {
 			kind  fiolog.Kind
 			job   int
-			first *source.File
+			first *evidence.File
 		}
 		reportsOf := func(l Log) []Report {
 			return without(r.Reports, func(f Report) bool { return !f.Named || f.Host != l.Host || f.Volume != l.Volume })
 		}
-		originals := map[*source.File]*source.File{}
+		originals := map[*evidence.File]*evidence.File{}
 		for _, equal := range groups(r.logs(), func(l Log) key { return key{l.Kind, l.Job, same[l.File].first} }) {
 			for i, l := range equal {
 				j := slices.IndexFunc(equal[:i], func(o Log) bool {
@@ -133,10 +133,10 @@ func (s *sorter) dropCopies() {
 	}
 	type key struct {
 		argument string
-		first    *source.File
+		first    *evidence.File
 	}
 	type owned struct {
-		file *source.File
+		file *evidence.File
 		run  *Run
 	}
 	owners := map[key][]owned{}
@@ -174,18 +174,18 @@ func (s *sorter) dropRun(r, of *Run) {
 }
 
 type copyOf struct {
-	first  *source.File // with that content; the file itself if no file before it has it
-	digits int          // other than 0, if several files have the content
+	first  *evidence.File // with that content; the file itself if no file before it has it
+	digits int            // other than 0, if several files have the content
 }
 
 // contents finds the logs and reports of runs that have the same content. Files whose size is not known, empty files and
 // those that cannot be read are like no other. It reads each file at most once, and only as long as another may be equal:
 // first the beginnings of files of one size, then the rest.
-func (s *sorter) contents() map[*source.File]copyOf {
+func (s *sorter) contents() map[*evidence.File]copyOf {
 	const beginLen = 16 << 10 // three rows of a histogram log, which differ if the logs do
 	type sum = [sha256.Size]byte
-	all := map[*source.File]copyOf{}
-	var files []*source.File
+	all := map[*evidence.File]copyOf{}
+	var files []*evidence.File
 	for _, r := range present(s.runs) {
 		for _, f := range r.Files() {
 			if _, ok := all[f]; ok || f == r.Config || f == r.ArchiveConfig || f == r.Job {
@@ -197,11 +197,11 @@ func (s *sorter) contents() map[*source.File]copyOf {
 			}
 		}
 	}
-	for _, sized := range groups(files, func(f *source.File) int64 { return f.Size }) {
+	for _, sized := range groups(files, func(f *evidence.File) int64 { return f.Size }) {
 		if len(sized) < 2 {
 			continue
 		}
-		for _, begun := range groups(sized, func(f *source.File) sum { return sha256.Sum256(beginning(f, beginLen)) }) {
+		for _, begun := range groups(sized, func(f *evidence.File) sum { return sha256.Sum256(beginning(f, beginLen)) }) {
 			if len(begun) < 2 {
 				continue
 			}

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // wrappings are lines of programs that store what others print, and the commands that take that out of them.
@@ -33,7 +33,7 @@ var wrappings = []struct {
 
 // foreign says what a text is that has fio's output in a form that is not read, and how to take it out. It is empty for any
 // other text, and for lines of which nothing shows that they are of fio, unless isNamed is true, because the user says it.
-func foreign(f *source.File, head []byte, isNamed bool) string {
+func foreign(f *evidence.File, head []byte, isNamed bool) string {
 	const advice = "fio's output in %s, which is not read as it is: take it out first: %s %s > fio.out"
 	base := path.Base(f.Path)
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {

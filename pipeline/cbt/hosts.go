@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fio2es/fio2es/pipeline/source"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // suggestOneRun names the call of --one-run for runs that look like those of several hosts. A loop over ssh leaves a folder for each
@@ -39,7 +39,7 @@ func (s *sorter) suggestOneRun() {
 		parts := strings.Split(r.Path, "/")
 		for n, host := range parts[:len(parts)-1] {
 			folder := path.Join(parts[:n+1]...)
-			isElsewhere := func(f *source.File) bool { return f != r.Job && !strings.HasPrefix(f.Path, folder+"/") }
+			isElsewhere := func(f *evidence.File) bool { return f != r.Job && !strings.HasPrefix(f.Path, folder+"/") }
 			if c := s.claimsOf(r.Reports[i].File); !slices.ContainsFunc(r.Files(), isElsewhere) {
 				shape := path.Join(path.Dir(folder), "*", path.Join(parts[n+1:]...))
 				all = append(all, hostRun{r, place{r.argument, r.Archive, shape, c.measured}, c.span, host, folder})
@@ -99,10 +99,10 @@ func absorbAll(runs []*Run, name string) *Run {
 
 // SetHost sets the host of all files that do not name their host.
 func (r *Run) SetHost(host string) {
-	r.setHosts(func(_ *source.File, known string) string { return cmp.Or(known, host) })
+	r.setHosts(func(_ *evidence.File, known string) string { return cmp.Or(known, host) })
 }
 
-func (r *Run) setHosts(hostOf func(f *source.File, known string) string) {
+func (r *Run) setHosts(hostOf func(f *evidence.File, known string) string) {
 	for _, logs := range [][]Log{r.Logs, r.Others} {
 		for i := range logs {
 			logs[i].Host = hostOf(logs[i].File, logs[i].Host)
@@ -123,7 +123,7 @@ func (s *sorter) oneRun(paths []HostPath) error {
 	byHost := map[string][]*Run{}
 	all := s.inOrder(present(s.runs))
 	for _, p := range paths {
-		isUnder := func(f *source.File) bool {
+		isUnder := func(f *evidence.File) bool {
 			isMatch, err := filepath.Match(p.Path, f.Root) // a pattern
 			return !f.Beside && (f.Root == p.Path || err == nil && isMatch)
 		}
@@ -134,7 +134,7 @@ func (s *sorter) oneRun(paths []HostPath) error {
 			}
 			n++
 			byHost[p.Host] = addNew(byHost[p.Host], r)
-			r.setHosts(func(f *source.File, host string) string {
+			r.setHosts(func(f *evidence.File, host string) string {
 				if known[host] = known[host] || isUnder(f); isUnder(f) || f.Beside {
 					return p.Host
 				}

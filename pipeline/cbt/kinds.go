@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -64,8 +65,10 @@ func Options() source.Options {
 	return source.Options{Want: wanted, Named: true, Beside: true, Look: source.Look{
 		Near: func(name string) bool { return roleOf(name) == roleLog },
 		Name: func(name string) bool { return roleOf(name) == roleLoose },
-		Is:   func(head []byte) bool { return hasReport(head) || foreign(&source.File{}, head, false) != "" },
-		Kin:  func(name string) bool { return roleOf(name) == roleJob },
+		Is: func(head []byte) bool {
+			return hasReport(head) || foreign(evidence.Of(&source.File{}), head, false) != ""
+		},
+		Kin: func(name string) bool { return roleOf(name) == roleJob },
 	}}
 }
 
@@ -159,7 +162,7 @@ func stem(base string) string {
 
 // logFile is a log of fio with the parts of its name. If its name is not the name of a log, the parts are assumed.
 type logFile struct {
-	file  *source.File
+	file  *evidence.File
 	name  fiolog.Name
 	doubt string // why it is taken for a log although its name does not say so
 }
@@ -167,7 +170,7 @@ type logFile struct {
 // kinds returns the files by their kinds: logs, fio's output or files that may be, and files that may be job files. Names
 // decide or, if the user named a file, its content. Copies, by their names, go to the leftovers, and so do files that
 // the user named and that are not from fio.
-func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
+func (s *sorter) kinds() (logs []logFile, reports, jobs []*evidence.File) {
 	for _, f := range s.files {
 		base := path.Base(f.Path)
 		role, log := roleOf(f.Path), logFile{file: f}
@@ -200,7 +203,7 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 		switch role {
 		case roleLog:
 			// A copy that the user named is read if the user named no other log in its folder.
-			isProper := func(other *source.File) bool {
+			isProper := func(other *evidence.File) bool {
 				name, ok := fiolog.ParseName(path.Base(other.Path))
 				return ok && name.Copy == "" && s.dirOf(other) == s.dirOf(f)
 			}
@@ -234,11 +237,11 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 }
 
 func (s *sorter) hasLogs(dir string) bool {
-	return slices.ContainsFunc(s.files, func(f *source.File) bool { return s.dirOf(f) == dir && roleOf(f.Path) == roleLog })
+	return slices.ContainsFunc(s.files, func(f *evidence.File) bool { return s.dirOf(f) == dir && roleOf(f.Path) == roleLog })
 }
 
 // hasOriginal reports whether the original of a file exists, if its name says that it is a copy.
-func (s *sorter) hasOriginal(f *source.File) bool {
+func (s *sorter) hasOriginal(f *evidence.File) bool {
 	if s.paths == nil {
 		s.paths = make(map[string]bool, len(s.files))
 		for _, other := range s.files {
@@ -256,7 +259,7 @@ func (s *sorter) hasOriginal(f *source.File) bool {
 
 // lookAt finds out what a file is that the user named, if its name is not the name of a log. If it is not from fio, why
 // is not empty.
-func lookAt(f *source.File, byName role) (is role, kind fiolog.Kind, why string) {
+func lookAt(f *evidence.File, byName role) (is role, kind fiolog.Kind, why string) {
 	first := head(f)
 	content := contentOf(first)
 	word := kindWord.FindStringSubmatch(path.Base(f.Path))
@@ -300,10 +303,10 @@ var kindNames = map[fiolog.Kind]string{
 const peekLen = 64 << 10
 
 // head is the beginning of a file. It may be good although the rest of the file is damaged.
-func head(f *source.File) []byte { return beginning(f, peekLen) }
+func head(f *evidence.File) []byte { return beginning(f, peekLen) }
 
 // beginning returns the first n bytes of a file, or all of it if it has fewer.
-func beginning(f *source.File, n int) []byte {
+func beginning(f *evidence.File, n int) []byte {
 	in, err := f.Open()
 	if err != nil {
 		return nil
@@ -314,7 +317,7 @@ func beginning(f *source.File, n int) []byte {
 	return b[:n]
 }
 
-func isReport(f *source.File) bool { return hasReport(head(f)) }
+func isReport(f *evidence.File) bool { return hasReport(head(f)) }
 
 // hasReport reports whether a text has output of fio: the beginning of a JSON document, or a line of another format. Other
 // text may come before it.

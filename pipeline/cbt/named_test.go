@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -102,7 +103,7 @@ func TestStdin(t *testing.T) {
 		opt.Stdin = strings.NewReader(text)
 		set, err := source.Scan(t.Context(), []string{"-"}, opt)
 		must(t, err)
-		a := read(context.Background(), set.Files)
+		a := read(context.Background(), evidence.All(set.Files))
 		if diff := cmp.Diff([]inShort{want}, shorts(a)); diff != "" || !a.Runs[0].IsLoose() {
 			t.Errorf("%.20q (-want +got):\n%s", text, diff)
 		}

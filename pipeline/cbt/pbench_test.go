@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -152,7 +153,7 @@ func TestSampleTwice(t *testing.T) {
 	set, err := source.Scan(t.Context(), []string{root}, Options())
 	must(t, err)
 	defer set.Close()
-	a := read(context.Background(), set.Files)
+	a := read(context.Background(), evidence.All(set.Files))
 	if len(a.Runs) != 1 || len(a.Runs[0].Logs) != 4 {
 		t.Errorf("runs %+v", shorts(a))
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/source"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // sorter sorts files into runs. It has each file once, by its place.
@@ -21,22 +21,22 @@ type sorter struct {
 	ctx  context.Context // ends reading
 	left []Left
 
-	files   []*source.File
-	order   map[*source.File]int    // also of files that were found twice
-	configs map[folder]*source.File // CBT's YAML files by their paths
-	samples map[folder]sample       // folders that may be of pbench-fio
-	paths   map[string]bool         // of the files, as they would be if all archives were unpacked; made when needed
-	roots   map[rootKey]string      // of arguments, see [sorter.rootOf]
+	files   []*evidence.File
+	order   map[*evidence.File]int    // also of files that were found twice
+	configs map[folder]*evidence.File // CBT's YAML files by their paths
+	samples map[folder]sample         // folders that may be of pbench-fio
+	paths   map[string]bool           // of the files, as they would be if all archives were unpacked; made when needed
+	roots   map[rootKey]string        // of arguments, see [sorter.rootOf]
 	places  map[placeKey]place
-	facts   map[*source.File]*facts
+	facts   map[*evidence.File]*facts
 
 	runs   []*Run // in the order of their first files
 	byName map[runKey]*Run
 	byDir  map[folder][]*Run // by the folder of their files, less the host
-	logs   map[logKey]*source.File
+	logs   map[logKey]*evidence.File
 
 	reports, jobs []*clue
-	claims        map[*source.File]*claims // of reports
+	claims        map[*evidence.File]*claims // of reports
 	index         index
 }
 
@@ -46,7 +46,7 @@ func (f folder) in(dir string) folder { return folder{f.argument, f.archive, dir
 
 // folderOf returns a folder of the archive in which a file was found. The argument is part of it, because archives may
 // have the same name. Files that were named one by one belong together by their folder.
-func folderOf(f *source.File, dir string) folder {
+func folderOf(f *evidence.File, dir string) folder {
 	at := folder{argument: filepath.Clean(f.Root), archive: f.Archive, path: dir}
 	if f.Named && f.Root != "-" {
 		at.argument = filepath.Dir(f.Root)
@@ -55,13 +55,13 @@ func folderOf(f *source.File, dir string) folder {
 }
 
 // newSorter returns a sorter of files. Files that were found twice, because arguments overlap, go to the leftovers.
-func newSorter(ctx context.Context, files []*source.File) *sorter {
+func newSorter(ctx context.Context, files []*evidence.File) *sorter {
 	s := &sorter{
-		ctx: ctx, files: make([]*source.File, 0, len(files)), order: map[*source.File]int{},
-		configs: map[folder]*source.File{}, samples: map[folder]sample{}, roots: map[rootKey]string{},
-		places: map[placeKey]place{}, facts: map[*source.File]*facts{},
-		byName: map[runKey]*Run{}, byDir: map[folder][]*Run{}, logs: map[logKey]*source.File{},
-		claims: map[*source.File]*claims{},
+		ctx: ctx, files: make([]*evidence.File, 0, len(files)), order: map[*evidence.File]int{},
+		configs: map[folder]*evidence.File{}, samples: map[folder]sample{}, roots: map[rootKey]string{},
+		places: map[placeKey]place{}, facts: map[*evidence.File]*facts{},
+		byName: map[runKey]*Run{}, byDir: map[folder][]*Run{}, logs: map[logKey]*evidence.File{},
+		claims: map[*evidence.File]*claims{},
 	}
 	type key struct {
 		folder
@@ -96,7 +96,7 @@ func newSorter(ctx context.Context, files []*source.File) *sorter {
 
 // config returns one of CBT's YAML files in a folder. It is nil if there is none, or if the folder is outside the
 // argument ("").
-func (s *sorter) config(at folder, name string) *source.File {
+func (s *sorter) config(at folder, name string) *evidence.File {
 	if at.path == "" {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (s *sorter) config(at folder, name string) *source.File {
 
 // dirOf returns the folder of a file as it would be if all archives were unpacked, with slashes. Options of fio name
 // logs by such paths.
-func (s *sorter) dirOf(f *source.File) string { return path.Join(s.rootOf(f), path.Dir(f.Path)) }
+func (s *sorter) dirOf(f *evidence.File) string { return path.Join(s.rootOf(f), path.Dir(f.Path)) }
 
 // rootKey is an argument, or a folder beside one.
 type rootKey struct {
@@ -114,7 +114,7 @@ type rootKey struct {
 }
 
 // rootOf returns the folder to which a file's path is relative.
-func (s *sorter) rootOf(f *source.File) string {
+func (s *sorter) rootOf(f *evidence.File) string {
 	key := rootKey{f.Root, f.Beside}
 	root, ok := s.roots[key]
 	if ok {
@@ -189,7 +189,7 @@ type placeKey struct {
 // placeOf finds out which program made the folders above a file, and reads the settings from their names. named means
 // that the file's name has a host. The first folder is the archive's name, because the user may have given a folder from
 // inside of an archive.
-func (s *sorter) placeOf(f *source.File, named bool) place {
+func (s *sorter) placeOf(f *evidence.File, named bool) place {
 	dir := folderOf(f, path.Dir(f.Path))
 	key := placeKey{dir, named}
 	if at, ok := s.places[key]; ok {
@@ -363,7 +363,7 @@ type facts struct {
 }
 
 // factsIn reads a YAML file, once. It ignores errors: [Run.Configure] reports them if a run needs the file.
-func (s *sorter) factsIn(f *source.File) *facts {
+func (s *sorter) factsIn(f *evidence.File) *facts {
 	if f == nil {
 		return &facts{}
 	}
@@ -388,8 +388,8 @@ func (s *sorter) factsIn(f *source.File) *facts {
 
 // skip finds the id- folders of other benchmarks, by their configurations: they have no log of fio, and their reports have
 // the same names as fio's.
-func (s *sorter) skip(reports []*source.File) map[folder]*Skipped {
-	files, skipped := map[folder][]*source.File{}, map[folder]*Skipped{}
+func (s *sorter) skip(reports []*evidence.File) map[folder]*Skipped {
+	files, skipped := map[folder][]*evidence.File{}, map[folder]*Skipped{}
 	for at, f := range s.configs {
 		id := at.in(path.Dir(at.path))
 		if s.placeOf(f, false).config == id.path && path.Base(f.Path) == configName {

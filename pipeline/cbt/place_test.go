@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -18,8 +19,8 @@ func emptyPlaces(t testing.TB) *sorter {
 	return p
 }
 
-func fileIn(dir string) *source.File {
-	return &source.File{Root: "arch", Archive: "arch", Path: path.Join(dir, "x")}
+func fileIn(dir string) *evidence.File {
+	return evidence.Of(&source.File{Root: "arch", Archive: "arch", Path: path.Join(dir, "x")})
 }
 
 func TestPlaces(t *testing.T) {

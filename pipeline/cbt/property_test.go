@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/testcost"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -65,8 +66,9 @@ func TestEveryFileOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer set.Close()
-		a, again := read(context.Background(), set.Files), read(context.Background(), set.Files)
-		checkOnce(t, set.Files, a)
+		files := evidence.All(set.Files)
+		a, again := read(context.Background(), files), read(context.Background(), evidence.All(set.Files))
+		checkOnce(t, files, a)
 		if diff := cmp.Diff(shorts(a), shorts(again)); diff != "" {
 			t.Errorf("read again:\n%s", diff)
 		}
@@ -76,7 +78,7 @@ func TestEveryFileOnce(t *testing.T) {
 	})
 }
 
-func checkOnce(t *rapid.T, files []*source.File, a *Archive) {
+func checkOnce(t *rapid.T, files []*evidence.File, a *Archive) {
 	const (
 		log = 1 << iota
 		report
@@ -84,7 +86,7 @@ func checkOnce(t *rapid.T, files []*source.File, a *Archive) {
 		left
 		skipped
 	)
-	what, logs := map[*source.File]int{}, map[*source.File]int{}
+	what, logs := map[*evidence.File]int{}, map[*evidence.File]int{}
 	paths := map[string]bool{}
 	for _, r := range a.Runs {
 		if paths[r.Path] || r.Name() == "" {

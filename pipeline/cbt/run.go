@@ -9,8 +9,8 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // Run is one execution of fio on all its hosts.
@@ -21,13 +21,13 @@ type Run struct {
 	Output
 	mapping.CBT // the settings from the path and the configuration; zero is unknown
 
-	Config        *source.File // benchmark_config.yaml, nil where there is none
-	ArchiveConfig *source.File // cbt_config.yaml, nil where there is none
-	Hosts         []string     // the clients that the configuration names
+	Config        *evidence.File // benchmark_config.yaml, nil where there is none
+	ArchiveConfig *evidence.File // cbt_config.yaml, nil where there is none
+	Hosts         []string       // the clients that the configuration names
 
 	// Job is fio's job file, as pbench-fio and users store it. It is nil if there is none, and in CBT's layout.
 	// Sections are the sections in it. They are empty if the file includes other files.
-	Job      *source.File
+	Job      *evidence.File
 	Sections []*fioargs.Section
 
 	// Doubts are attributions that are likely but not certain, for people to read.
@@ -62,14 +62,14 @@ type Log struct {
 	Prefix string // the part of the name before _clat_hist, as fio wrote it
 	Stored bool   // written with log_store_compressed
 	Client bool   // named as fio --client names its logs, or in the folder of one of its hosts
-	File   *source.File
+	File   *evidence.File
 }
 
 // Report is a file that may be fio's JSON output.
 type Report struct {
 	Host, Volume string
 	Named        bool // by CBT: it belongs to that host and volume. Else its content decides
-	File         *source.File
+	File         *evidence.File
 
 	// Found says why the report belongs to the run. Reports are in the order of Found.
 	Found Found
@@ -149,15 +149,15 @@ func (r *Run) MayBeWith(o *Run) bool {
 func (r *Run) doubt(text string) { r.Doubts = addNew(r.Doubts, text) }
 
 // Files returns all files of the run: logs, reports and configuration.
-func (r *Run) Files() []*source.File {
-	var files []*source.File
+func (r *Run) Files() []*evidence.File {
+	var files []*evidence.File
 	for _, l := range r.logs() {
 		files = append(files, l.File)
 	}
 	for _, f := range r.Reports {
 		files = append(files, f.File)
 	}
-	for _, f := range []*source.File{r.Config, r.ArchiveConfig, r.Job} {
+	for _, f := range []*evidence.File{r.Config, r.ArchiveConfig, r.Job} {
 		if f != nil {
 			files = append(files, f)
 		}
@@ -167,7 +167,7 @@ func (r *Run) Files() []*source.File {
 
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
 func (r *Run) IsFromTorn() bool {
-	return slices.ContainsFunc(r.Files(), func(f *source.File) bool { return f.Torn })
+	return slices.ContainsFunc(r.Files(), func(f *evidence.File) bool { return f.Torn })
 }
 
 // MayLackFiles reports whether the run may have further files in a place that could not be read.

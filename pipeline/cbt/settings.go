@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/safeyaml"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/source"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // numbers are the settings that are whole numbers, with all names that they have.
@@ -201,7 +201,7 @@ const (
 var errEmpty = errors.New("no configuration in it")
 
 // readYAML reads a whole configuration file. yaml's errors have the line.
-func readYAML(ctx context.Context, f *source.File) (map[string]any, error) {
+func readYAML(ctx context.Context, f *evidence.File) (map[string]any, error) {
 	in, err := f.Open()
 	if err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 type runKey struct {
@@ -24,7 +24,7 @@ type logKey struct {
 }
 
 // runOf finds or makes the run of files of one family of names in one place.
-func (s *sorter) runOf(f *source.File, at *place, family string) *Run {
+func (s *sorter) runOf(f *evidence.File, at *place, family string) *Run {
 	if at.layout == ofSample {
 		family = "" // all files there are of one execution
 	}
@@ -99,7 +99,7 @@ func (s *sorter) dropAllJobsLogs() {
 
 // addReport gives a file that may be fio's output to its run, if the name that CBT gave it says which run that is, or
 // its place in a sample of pbench-fio. Otherwise it returns false, and the content decides: see [sorter.attribute].
-func (s *sorter) addReport(f *source.File) bool {
+func (s *sorter) addReport(f *evidence.File) bool {
 	base := path.Base(f.Path)
 	at := s.placeOf(f, false)
 	if at.layout == ofSample {

@@ -9,20 +9,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // listed are files without content, found under one folder.
-func listed(names ...string) []*source.File {
-	var files []*source.File
+func listed(names ...string) []*evidence.File {
+	var files []*evidence.File
 	for _, name := range names {
-		files = append(files, &source.File{Root: "/lab/arch", Archive: "arch", Path: name})
+		files = append(files, evidence.Of(&source.File{Root: "/lab/arch", Archive: "arch", Path: name}))
 	}
 	return files
 }
 
-func paths(files []*source.File) []string {
+func paths(files []*evidence.File) []string {
 	var all []string
 	for _, f := range files {
 		all = append(all, f.Path)
@@ -90,7 +91,7 @@ func TestDrafts(t *testing.T) {
 			if diff := cmp.Diff(tt.want, inWords(s)); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)
 			}
-			var files []*source.File
+			var files []*evidence.File
 			for _, l := range s.left {
 				files = append(files, l.File)
 			}
@@ -124,7 +125,7 @@ func TestNumberedThrough(t *testing.T) {
 		for i, logs := range strings.Split(tt.runs, "|") {
 			r := &Run{}
 			for _, text := range strings.Fields(logs) {
-				l := Log{Kind: fiolog.ClatHist, Prefix: string(rune('x' + i)), File: &source.File{}}
+				l := Log{Kind: fiolog.ClatHist, Prefix: string(rune('x' + i)), File: evidence.Of(&source.File{})}
 				if _, err := fmt.Sscanf(strings.Replace(text, ".", " ", 1), "%s %d", &l.Host, &l.Job); err != nil {
 					t.Fatal(err)
 				}

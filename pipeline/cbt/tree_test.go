@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -76,12 +77,12 @@ func must(tb testing.TB, err error) {
 }
 
 // scan lists what wanted wants.
-func scan(tb testing.TB, paths ...string) []*source.File {
+func scan(tb testing.TB, paths ...string) []*evidence.File {
 	tb.Helper()
 	return scanWith(tb, Options(), paths...)
 }
 
-func scanWith(tb testing.TB, opt source.Options, paths ...string) []*source.File {
+func scanWith(tb testing.TB, opt source.Options, paths ...string) []*evidence.File {
 	tb.Helper()
 	set, err := source.Scan(tb.Context(), paths, opt)
 	must(tb, err)
@@ -89,7 +90,7 @@ func scanWith(tb testing.TB, opt source.Options, paths ...string) []*source.File
 	for _, p := range set.Problems {
 		tb.Errorf("scan: %v", p)
 	}
-	return set.Files
+	return evidence.All(set.Files)
 }
 
 // read makes the files and reads them as a folder named "arch".
@@ -157,7 +158,7 @@ func yamlOf(lines ...string) string {
 }
 
 // read reads files without paths that are said to be one run.
-func read(ctx context.Context, files []*source.File) *Archive {
+func read(ctx context.Context, files []*evidence.File) *Archive {
 	a, err := Read(ctx, files, nil)
 	if err != nil {
 		panic(err)

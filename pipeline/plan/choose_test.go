@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -42,8 +43,8 @@ func (sums) Last(jobs []*Job) []int64 { return make([]int64, len(jobs)) }
 
 func (m made) evidence() *Evidence {
 	ev := &Evidence{Run: &cbt.Run{}, Reader: sums{4000}}
-	file := func(name string, after int64) *source.File {
-		return &source.File{Path: name, Modified: source.Modified{ModTime: written.Add(time.Duration(after) * time.Millisecond)}}
+	file := func(name string, after int64) *evidence.File {
+		return evidence.Of(&source.File{Path: name, Modified: source.Modified{ModTime: written.Add(time.Duration(after) * time.Millisecond)}})
 	}
 	if m.reports > 0 {
 		out := &Output{Report: cbt.Report{File: file("out.json", 0), Found: cbt.FoundFolder}}
@@ -248,7 +249,7 @@ func TestLogsOfGroups(t *testing.T) {
 		{"no bins", [][]uint32{nil, nil}, rowsOf{3, 3, 3, 5, 5}, nil, false, "s0 [1], s2 [2]", "which logs are of which group"},
 		{"logs of another run", [][]uint32{{3, 3}, {5}}, rowsOf{3, 5, 7}, nil, true, "s0 [1], s2 [2]", "its bins do not contain the rows"},
 	} {
-		out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, HasBins: c.bins}
+		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, HasBins: c.bins}
 		ev := &Evidence{Run: &cbt.Run{Sections: c.file}, Reader: c.logs, Outputs: []*Output{out}}
 		out.Fio = &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), GlobalOptions: options{"write_hist_log": "out", "log_hist_msec": "1000"}}
 		for i, group := range c.groups {
@@ -267,7 +268,7 @@ func TestLogsOfGroups(t *testing.T) {
 		for i := range c.logs {
 			rec := &fiolog.Record{Time: 1000, Layout: hist.Fio3(0), Total: 10, Bins: []hist.Bin{{Index: 3, Count: 10}}}
 			ev.Logs = append(ev.Logs, &Log{
-				Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}}, Segment: -1,
+				Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1,
 				Rows: FirstRows{rec}, Head: Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)},
 			})
 		}
@@ -350,8 +351,8 @@ func TestUndouble(t *testing.T) {
 		}{{"all rows", []uint64{17, 8, 6}, true}, {"more", []uint64{18, 9, 8}, true}, {"fewer", []uint64{17, 8, 5}, false}, {"no bins", nil, false}} {
 			of := fiolog.Job{Name: "a", Host: "h"}
 			of.Directions[0] = fiolog.DirectionStats{TotalIOs: 1000, Clat: fiolog.Latency{Layout: hist.Fio3(0), Bins: recordOf(c.bins).Bins}}
-			out := &Output{Report: cbt.Report{File: &source.File{}}, Client: true, HasBins: c.bins != nil, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
-			j := NewJob(&Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Host: "h", File: &source.File{}}, Segment: -1})
+			out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Client: true, HasBins: c.bins != nil, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
+			j := NewJob(&Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Host: "h", File: evidence.Of(&source.File{})}, Segment: -1})
 			j.HasRows = true
 			p := &planner{&Plan{}, &Evidence{Reader: doubled{rows: written}}, &Remarks{}}
 			p.undouble(out, NewEntries(out), []*Job{j})
@@ -370,12 +371,12 @@ func TestRanOfGroup(t *testing.T) {
 		Name: "out", Elapsed: 8, Runtime: 12007, Directions: [fiolog.Directions]fiolog.DirectionStats{stats, stats, stats},
 		Options: options{"verify": "crc32c", "numjobs": "2", "write_hist_log": "out"},
 	}
-	out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}}
+	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}}
 	out.Take(&fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}})
 	ev := &Evidence{Run: &cbt.Run{}, Reader: rowsOf{3, 3, 3}, Outputs: []*Output{out}}
 	for i := range 3 {
 		ev.Logs = append(ev.Logs, &Log{
-			Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}}, Segment: -1,
+			Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1,
 			Head: Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)},
 		})
 	}
@@ -398,7 +399,7 @@ func TestLostParts(t *testing.T) {
 		out, entries := outputOf(6, section{ran: c.ran, log: -1}, section{ran: c.ran, log: -1})
 		out.Client = c.isClient
 		rows := FirstRows{{Time: 2002, Layout: hist.Fio3(0)}, {Time: 4001, Layout: hist.Fio3(0)}}
-		j := &Job{Log: &Log{Log: cbt.Log{File: &source.File{Path: "x_clat_hist.log"}}, Parts: &Sums{}, Rows: rows}, Head: Head{HasRows: true, First: 2002}}
+		j := &Job{Log: &Log{Log: cbt.Log{File: evidence.Of(&source.File{Path: "x_clat_hist.log"})}, Parts: &Sums{}, Rows: rows}, Head: Head{HasRows: true, First: 2002}}
 		p := &planner{Plan: &Plan{}, ev: &Evidence{}, problems: &Remarks{}}
 		if got := p.segments(entries, []*Job{j}); len(got) != 1 || got[0].Size != c.want {
 			t.Errorf("client %v, %d ms: %d entries of %d jobs, want %d", c.isClient, c.ran, len(got), got[0].Size, c.want)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // Evidence is what the files of a run show before their rows are read.
@@ -406,7 +406,7 @@ const apartTimes = 2500 * time.Millisecond
 
 // step returns how finely the times of files are recorded. Many archives, programs that copy, and file systems keep
 // whole or even seconds.
-func step(files ...*source.File) (step time.Duration) {
+func step(files ...*evidence.File) (step time.Duration) {
 	even := true
 	for _, f := range files {
 		if f.ModTime.Nanosecond() == 0 {

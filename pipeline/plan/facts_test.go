@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -116,9 +117,9 @@ func TestPrefixesOfGroup(t *testing.T) {
 	}{{8000, "write_hist_log", true}, {4000, "write_hist_log", false}, {4000, "write_lat_log", false}, {4000, "write_bw_log", true}} {
 		of := fiolog.Job{Name: "a", Runtime: c.runtime, Options: options{c.option: "bb"}}
 		of.Directions[fiolog.Read].Runtime = 4000
-		out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
+		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
 		for prefix, want := range map[string]bool{"aa": c.want, "bb": true} {
-			j := NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: &source.File{Path: prefix + "_clat_hist.1.log"}, Job: 1}, Segment: -1})
+			j := NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: evidence.Of(&source.File{Path: prefix + "_clat_hist.1.log"}), Job: 1}, Segment: -1})
 			if got := out.mayCover(j, []*Job{j}); got != want {
 				t.Errorf("job_runtime %d, %s: the log %s: %v, want %v", c.runtime, c.option, prefix, got, want)
 			}
@@ -128,11 +129,11 @@ func TestPrefixesOfGroup(t *testing.T) {
 
 // TestPrefixesOfOldGroup: before fio 3.8 no run time shows that a group has several sections, but the numbers of logs do.
 func TestPrefixesOfOldGroup(t *testing.T) {
-	out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{
+	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{
 		{Name: "a", Options: options{"write_hist_log": "bb"}},
 	}}}
 	log := func(prefix string, number int) *Job {
-		file := &source.File{Path: fmt.Sprintf("%s_clat_hist.%d.log", prefix, number)}
+		file := evidence.Of(&source.File{Path: fmt.Sprintf("%s_clat_hist.%d.log", prefix, number)})
 		return NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: file, Job: number}, Segment: -1})
 	}
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/pipeline/source"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // placement says when the jobs of one fio began. If they did not begin together, it also says how that is known.
@@ -67,7 +67,7 @@ func place(out *Output, entries []*Entry) placement {
 		return placement{}
 	}
 	ran := time.Duration(elapsed(out.Fio)) * time.Millisecond
-	files := []*source.File{out.File}
+	files := []*evidence.File{out.File}
 	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	longest, isOneStage, isGroup := longestOf(entries), isOneStage(entries), false
 	for _, e := range entries {

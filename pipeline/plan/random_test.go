@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -24,8 +25,8 @@ func drawEvidence(r *rand.Rand) *Evidence {
 		}
 		return written.Add(time.Duration(r.IntN(20000)-10000) * time.Millisecond)
 	}
-	file := func(name string) *source.File {
-		return &source.File{Path: name, Modified: source.Modified{ModTime: at(), ModLocal: is(5)}}
+	file := func(name string) *evidence.File {
+		return evidence.Of(&source.File{Path: name, Modified: source.Modified{ModTime: at(), ModLocal: is(5)}})
 	}
 	ev := &Evidence{Run: &cbt.Run{}, Reader: sums{uint64(r.IntN(9000))}, Live: is(10)}
 	for i := range r.IntN(4) {

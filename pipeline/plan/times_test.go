@@ -6,6 +6,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -160,10 +161,10 @@ func TestGroupBegunApart(t *testing.T) {
 		{[]time.Duration{2 * time.Second, 0}, []int64{3000, 3000}, true},
 		{[]time.Duration{time.Second, 0}, []int64{3000, 3000}, false}, // within the length of a row
 	} {
-		out := &Output{Report: cbt.Report{File: &source.File{Modified: source.Modified{ModTime: at}}}, Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}
+		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: at}})}, Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}
 		e := &Entry{Out: out, Job: &fiolog.Job{}, jobOptions: jobOptions{isGroup: true}}
 		for i, before := range c.written {
-			file := &source.File{Modified: source.Modified{ModTime: at.Add(-before)}}
+			file := evidence.Of(&source.File{Modified: source.Modified{ModTime: at.Add(-before)}})
 			e.Jobs = append(e.Jobs, &Job{
 				Entry: e, Source: FromHist, Head: Head{HasRows: true}, Interval: 1000, Ran: c.last[i], Log: &Log{Log: cbt.Log{File: file}},
 			})
