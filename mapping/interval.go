@@ -274,12 +274,3 @@ func byDirection(all *Totals, totals ...*Totals) (list []DirectionTotals) {
 	}
 	return list
 }
-
-// CompareJobs orders jobs at level Job. Numbers are ordered by length first, so job 2 comes before job 10.
-func CompareJobs(a, b string) int {
-	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
-	if a != "" && b != "" && isDigit(a[0]) && isDigit(b[0]) {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	}
-	return cmp.Compare(a, b)
-}

@@ -230,7 +230,7 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 // seriesRows returns a row for each host or job and direction. Those of hosts have the totals of the run document, if it has them.
 func (p *percentiles) seriesRows(doc *mapping.Run) (rows []*percentileRow, err error) {
 	order := func(a, b series) int {
-		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.host, b.host), mapping.CompareJobs(a.job, b.job), cmp.Compare(a.section, b.section))
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.host, b.host), unit.Compare(a.job, b.job), cmp.Compare(a.section, b.section))
 	}
 	for _, of := range slices.SortedFunc(maps.Keys(p.series), order) {
 		for _, w := range p.series[of].Windows() {

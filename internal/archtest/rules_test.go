@@ -64,7 +64,7 @@ var rules = map[string]rule{
 	},
 
 	"pipeline/align": {
-		level: 2, imports: []string{"hist", "pipeline/fiolog"}, std: true,
+		level: 2, imports: []string{"hist", "pipeline/fiolog", "internal/unit"}, std: true,
 		why: "windows do not depend on where rows come from or what is done with windows",
 	},
 	"pipeline/evidence": {
@@ -80,7 +80,7 @@ var rules = map[string]rule{
 		why: "documents are the contract between writers and readers, and know neither",
 	},
 
-	"internal/window": {level: 2, imports: []string{"mapping", "hist"}, why: "a window is the same from files and from every store"},
+	"internal/window": {level: 2, imports: []string{"mapping", "hist", "internal/unit"}, why: "a window is the same from files and from every store"},
 	"mapping/templates": {
 		level: 4, imports: []string{"mapping"},
 		why: "templates describe documents; other packages install them",

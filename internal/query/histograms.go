@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/export"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
@@ -155,7 +156,7 @@ func sumsAt(level mapping.Level, windows []*window.Window) (list []*window.Windo
 	}
 	place := func(w *window.Window) int { return slices.Index(mapping.Directions[:], w.Direction) }
 	slices.SortFunc(list, func(a, b *window.Window) int {
-		return cmp.Or(cmp.Compare(a.Host, b.Host), mapping.CompareJobs(a.Job, b.Job), cmp.Compare(place(a), place(b)))
+		return cmp.Or(cmp.Compare(a.Host, b.Host), unit.Compare(a.Job, b.Job), cmp.Compare(place(a), place(b)))
 	})
 	return list, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -349,7 +350,7 @@ func RejoinAll(docs []*mapping.Interval) (list []*Window) {
 func compare(a, b *Window) int {
 	place := func(direction string) int { return slices.Index(mapping.Directions[:], direction) }
 	return cmp.Or(cmp.Compare(a.ElapsedMS, b.ElapsedMS), cmp.Compare(a.Level, b.Level), cmp.Compare(a.Host, b.Host),
-		mapping.CompareJobs(a.Job, b.Job), cmp.Compare(a.Section, b.Section), cmp.Compare(place(a.Direction), place(b.Direction)))
+		unit.Compare(a.Job, b.Job), cmp.Compare(a.Section, b.Section), cmp.Compare(place(a.Direction), place(b.Direction)))
 }
 
 // Ordered returns the windows of several levels of a run in the order in which files have them. A store has the windows

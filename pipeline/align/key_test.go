@@ -35,7 +35,7 @@ func TestKeyOrder(t *testing.T) {
 		{Level: align.Cluster, Direction: fiolog.Read},
 		{Level: align.Cluster, Direction: fiolog.Trim},
 		host("a", fiolog.Read), host("a", fiolog.Write), host("b", fiolog.Read),
-		job("a", ""), job("a", "1"), job("a", "2"), job("a", "10"), job("a", "100"), job("a", "vol.1"), job("b", "1"),
+		job("a", ""), job("a", "1"), job("a", "2"), job("a", "2.10"), job("a", "10"), job("a", "10.1"), job("a", "100"), job("a", "vol.1"), job("b", "1"),
 	}
 	got := slices.Clone(want)
 	slices.Reverse(got)

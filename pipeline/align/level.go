@@ -1,7 +1,5 @@
 package align
 
-import "cmp"
-
 // Level is what windows are separate for.
 type Level uint8
 
@@ -15,12 +13,3 @@ const (
 
 // Levels are all levels.
 var Levels = [...]Level{Cluster, Host, Job, Section}
-
-// compareJobs orders names of jobs. Numbers are ordered by length first, so job 2 comes before job 10.
-func compareJobs(a, b string) int {
-	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
-	if a != "" && b != "" && isDigit(a[0]) && isDigit(b[0]) {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	}
-	return cmp.Compare(a, b)
-}

@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -505,9 +506,9 @@ type Key struct {
 	Direction fiolog.Direction
 }
 
-// Compare orders keys by level, host, job, section and direction.
+// Compare orders keys by level, host, job, section and direction. Job 2 comes before job 10.
 func (k Key) Compare(o Key) int {
-	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host), compareJobs(k.Job, o.Job),
+	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host), unit.Compare(k.Job, o.Job),
 		cmp.Compare(k.Section, o.Section), cmp.Compare(k.Direction, o.Direction))
 }
 
