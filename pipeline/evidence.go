@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"iter"
 	"maps"
 	"runtime"
 	"slices"
@@ -17,10 +15,8 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
-	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // input is a stage that is ready to be read: its plan, and the histogram logs of the execution, open at their first rows.
@@ -268,122 +264,71 @@ func (o *Options) each(n int, do func(i int)) {
 // with json+.
 const maxReports = 96 << 20
 
-// mostJoined is how many calls of fio a file of reports alone may have.
-const mostJoined = 1000
-
 // readOutputs reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone.
 // The first of these files that has a report is used, or another one in which the same report has its bins. live means that fio
 // still writes them.
-//
-// Of periodic reports only the last stays in memory. So jobs whose rows are made of the reports have their file read again
-// ([reportFile]), which doubles the time. To keep what they count would take a gigabyte for 100 jobs and an hour of reports a
-// second: 200 bins of each job and report are not zero. And files that fio still writes are read that way, too.
 func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (outputs []*plan.Output) {
 	type place struct{ host, volume string }
 	have := map[place]*plan.Output{}
 	memory := 0
 	isAlone := len(run.Logs)+len(run.Others) == 0
-	read := func(out *plan.Output) (all []*plan.Output) { // several, if reports of several calls of fio were joined
-		in, err := out.File.Open()
-		if err != nil {
-			said.skip("%w", err)
-			return nil
-		}
-		defer in.Close()
-		for one, err := range reportsOf(in, out.File) {
-			var cut *fiolog.SyntaxError
-			switch {
-			case ctx.Err() != nil:
-				return nil
-			case errors.Is(err, source.ErrTooMuch):
-				said.skip("%w", err)
-				return nil
-			case err == nil:
-				if isAnother, hasRun := out.IsAnother(one); isAnother && hasRun && isAlone && !live && len(all) < mostJoined {
-					all = append(all, out)
-					out = &plan.Output{Report: out.Report, First: all[0], Skip: out.Skip + len(out.Times)}
-				}
-				out.Take(one)
-			case live && errors.As(err, &cut) && cut.Partial: // fio still writes it
-			case !out.Named && !isAlone && out.Fio == nil && !out.IsFio(): // no sign that fio wrote the file
-			default:
-				said.skip("%w", err)
-			}
-		}
-		if out.Fio != nil {
-			all = append(all, out)
-		}
-		return all
-	}
 	for i, f := range run.Reports {
 		if memory > maxReports {
 			said.skip("%s: from here on %d of %d reports are not read, because those before take %d MB: "+
 				"run fio with group_reporting", f.File.Name(), len(run.Reports)-i, len(run.Reports), memory>>20)
 			break
 		}
-		at, out := place{f.Host, f.Volume}, &plan.Output{Report: f, Live: live}
+		at := place{f.Host, f.Volume}
 		if first := have[at]; f.Named && first != nil {
 			if !first.HasBins && !live {
-				useBins(first, f)
+				useBins(ctx, first, f)
 			}
 			continue
 		}
-		for _, out := range read(out) {
-			if out.Fio.Doubt != "" {
-				said.skip("%s: %s", f.File.Name(), out.Fio.Doubt)
+		printed := f.File.Printed(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		for _, one := range printed.Errors {
+			var cut *fiolog.SyntaxError
+			switch {
+			case live && errors.As(one.Err, &cut) && cut.Partial: // fio still writes it
+			case !f.Named && !isAlone && one.IsFirst && !f.File.IsReport(): // no sign that fio wrote the file
+			default:
+				said.skip("%w", one.Err)
 			}
-			if out.Impossible != "" {
-				said.note("%s: %s", f.File.Name(), out.Impossible)
+		}
+		executions := printed.Executions
+		if n := len(executions); n > 0 && (!isAlone || live) {
+			executions = executions[n-1:]
+		}
+		for i, one := range executions {
+			out := &plan.Output{Report: f, Execution: *one, Live: live}
+			if i > 0 { // a file of reports alone may have those of several calls of fio
+				out.First = outputs[len(outputs)-i]
 			}
-			if out.Others > 0 {
+			if n := one.Before - i; n > 0 {
 				said.skip("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
-					"write each run's report to its own file", f.File.Name(), out.Others+1)
+					"write each run's report to its own file", f.File.Name(), n+1)
+			}
+			if one.Fio.Doubt != "" {
+				said.skip("%s: %s", f.File.Name(), one.Fio.Doubt)
+			}
+			if one.Impossible != "" {
+				said.note("%s: %s", f.File.Name(), one.Impossible)
 			}
 			have[at] = out
 			outputs = append(outputs, out)
-			memory += out.Fio.Memory
+			memory += one.Fio.Memory
 		}
 	}
 	return outputs
 }
 
 // useBins replaces an output by one of another file that says the same and has bins.
-func useBins(out *plan.Output, f cbt.Report) {
-	in, err := f.File.Open()
-	if err != nil {
-		return
-	}
-	defer in.Close()
-	other := &plan.Output{Report: f}
-	for one, err := range reportsOf(in, f.File) {
-		if err == nil {
-			other.Take(one)
-		}
-	}
-	if other.HasBins && slices.Equal(other.Says, out.Says) {
-		*out = *other
-	}
-}
-
-// reportsOf iterates over the reports with jobs in a file. A report that is there once more, because files were joined,
-// is left out: fio writes no two reports at the same moment.
-func reportsOf(in io.Reader, f *evidence.File) iter.Seq2[*fiolog.Report, error] {
-	haveSameTotals := func(a, b fiolog.Job) bool {
-		return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && plan.RequestsOf(&a) == plan.RequestsOf(&b)
-	}
-	return func(yield func(*fiolog.Report, error) bool) {
-		var before *fiolog.Report
-		for one, err := range cbt.ReadReports(in, f) {
-			if err == nil {
-				if len(one.Jobs) == 0 || before != nil && one.Timestamp > 0 && one.Timestamp == before.Timestamp &&
-					slices.EqualFunc(one.Jobs, before.Jobs, haveSameTotals) {
-					continue
-				}
-				before = one
-			}
-			if !yield(one, err) {
-				return
-			}
-		}
+func useBins(ctx context.Context, out *plan.Output, f cbt.Report) {
+	all := f.File.Printed(ctx).Executions
+	if n := len(all); n > 0 && all[n-1].HasBins && slices.Equal(all[n-1].Says, out.Says) {
+		*out = plan.Output{Report: f, Execution: *all[n-1]}
 	}
 }

@@ -5,14 +5,12 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -173,14 +171,15 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 			return
 		}
 		of, f := &parts[i], mapping.SourceFile{Path: parts[i].file.Path, Role: parts[i].role}
-		if f.Role == mapping.RoleLog || f.Role == mapping.RoleRaw || f.Role == mapping.RoleUnread {
-			f.Begin = hashBegin(of.file)
-		}
-		if f.Role == mapping.RoleReport || f.Role == mapping.RoleOther {
-			f.Begin, f.Says = p.identityOf(of.file)
-		}
 		if f.Bytes = of.file.Size; f.Role != mapping.RoleUnread || f.Bytes < 0 {
-			f.Bytes, f.Hash = hashFile(of.file)
+			d := of.file.Digest()
+			f.Bytes, f.Hash = d.Size, d.Hash
+		}
+		switch f.Role {
+		case mapping.RoleLog, mapping.RoleRaw, mapping.RoleUnread:
+			f.Begin = of.file.Beginning().Begin
+		case mapping.RoleReport, mapping.RoleOther:
+			f.Begin, f.Says = p.identityOf(of.file)
 		}
 		if list[i] = f; f.Role != mapping.RoleUnread {
 			lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", of.role, of.host, of.volume, of.job, f.Bytes, f.Hash)
@@ -210,51 +209,6 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 	return e, nil
 }
 
-var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
-
-// hashFile hashes a file as far as it can be read. Errors are reported when the file is parsed.
-func hashFile(f *evidence.File) (size int64, hash string) {
-	if size, sum, ok := f.Sum(); ok {
-		return size, fmt.Sprintf("%016x", sum)
-	}
-	in, err := f.Open()
-	if err != nil {
-		return 0, ""
-	}
-	defer in.Close()
-	sum, buf := xxhash.New(), copyBuffers.Get().(*[128 << 10]byte)
-	defer copyBuffers.Put(buf)
-	size, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
-	return size, hex.EncodeToString(sum.Sum(nil))
-}
-
-// hashBegin returns [mapping.SourceFile].Begin of a log. It reads at most mostBegin bytes.
-func hashBegin(f *evidence.File) string {
-	const mostBegin = 256 << 10
-	in, err := f.Open()
-	if err != nil {
-		return ""
-	}
-	defer in.Close()
-	sum, buf, digits := xxhash.New(), make([]byte, 8<<10), 0
-	for range mostBegin / len(buf) {
-		n, err := io.ReadFull(in, buf)
-		for i, c := range buf[:n] {
-			if '1' <= c && c <= '9' {
-				if digits++; digits == mapping.BeginDigits {
-					sum.Write(buf[:i+1])
-					return hex.EncodeToString(sum.Sum(nil))
-				}
-			}
-		}
-		if err != nil {
-			break
-		}
-		sum.Write(buf)
-	}
-	return ""
-}
-
 // identityOf returns Begin and Says of a file of reports, as [mapping.SourceFile] has them.
 func (p *input) identityOf(f *evidence.File) (begin, says string) {
 	const short = 1000 // milliseconds
@@ -270,7 +224,7 @@ func (p *input) identityOf(f *evidence.File) (begin, says string) {
 		hasTime, hasBins = hasTime && o.Fio.Timestamp > 0, hasBins || o.HasBins
 		for i := range o.Fio.Jobs {
 			j := &o.Fio.Jobs[i]
-			ran, mayBeChance = max(ran, j.Runtime), mayBeChance || plan.RequestsOf(j) > 0 && j.Switches == 0
+			ran, mayBeChance = max(ran, j.Runtime), mayBeChance || j.Requests() > 0 && j.Switches == 0
 		}
 	}
 	if len(says) > len(saysText(0)) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline/cbt"
-	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // lacking says what of CBT's clients and volumes has no requests here, in a few words ("3 of 4 volumes") and for a message. Both
@@ -96,7 +95,7 @@ func (r *runReader) stopped() string {
 	n, ran, want := 0, int64(0), int64(0)
 	for _, j := range r.Jobs {
 		set := r.WantedTime(j)
-		if late := set - j.Ran; set > 0 && j.Ran > 0 && late > max(set/20, 1000) && plan.RequestsOf(r.latest(j.Entry)) > 0 {
+		if late := set - j.Ran; set > 0 && j.Ran > 0 && late > max(set/20, 1000) && r.latest(j.Entry).Requests() > 0 {
 			n, ran, want = n+1, max(ran, j.Ran), max(want, set)
 		}
 	}

@@ -128,7 +128,7 @@ func (f *reportFile) advance() bool {
 			quiet := max(live.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
 			in = &tailReader{in, liveFiles{live.ctx, quiet}}
 		}
-		next, stop := iter.Pull2(reportsOf(in, f.out.File))
+		next, stop := iter.Pull2(f.out.File.Reports(in))
 		f.next, f.skip, f.stop = next, f.out.Skip, func() { stop(); in.Close() }
 	}
 	rep, err, ok := f.next()
@@ -142,7 +142,7 @@ func (f *reportFile) advance() bool {
 		return ok
 	}
 	f.isOver = f.run.isLive && ok && slices.ContainsFunc(f.later, func(i int) bool {
-		return i < len(rep.Jobs) && plan.RequestsOf(&rep.Jobs[i]) > 0
+		return i < len(rep.Jobs) && rep.Jobs[i].Requests() > 0
 	})
 	if f.taken++; !f.run.isLive && f.taken > len(f.out.Times) { // of the next call of fio in the file
 		rep, ok = nil, false

@@ -543,7 +543,7 @@ func (r *runReader) concludeLogs(recovered int64) {
 	}
 	unwritten, last := 0, int64(0)
 	for _, e := range r.Entries {
-		served, wants, hasReports := plan.RequestsOf(r.latest(e)), e.HasOption("write_hist_log"), e.Jobs[0].Source == plan.FromReports
+		served, wants, hasReports := r.latest(e).Requests(), e.HasOption("write_hist_log"), e.Jobs[0].Source == plan.FromReports
 		if served == 0 || len(r.Averages) > 0 {
 			continue
 		}

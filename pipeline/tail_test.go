@@ -278,9 +278,7 @@ func TestTail(t *testing.T) {
 func reportOf(ran int64) (*plan.Output, []*plan.Entry) {
 	of := fiolog.Job{Name: "job0", Elapsed: ran/1000 + 1}
 	of.Directions[0] = fiolog.DirectionStats{TotalIOs: 100, Runtime: ran}
-	out := &plan.Output{
-		Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"})}, Fio: &fiolog.Report{Timestamp: 1_764_000_000_000, Jobs: []fiolog.Job{of}},
-	}
+	out := &plan.Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"})}, Execution: evidence.Execution{Fio: &fiolog.Report{Timestamp: 1_764_000_000_000, Jobs: []fiolog.Job{of}}}}
 	return out, plan.NewEntries(out)
 }
 

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -19,7 +18,7 @@ import (
 func (s *sorter) attribute(reports, jobs []*evidence.File) {
 	s.index = s.newIndex()
 	for _, f := range s.dropLessExact(reports) {
-		p := &clue{file: f, dir: s.dirOf(f), claims: s.claimsOf(f)}
+		p := &clue{file: f, dir: s.dirOf(f), claims: f.Claims()}
 		name, host := splitHost(path.Base(f.Path), s.index.byDir[p.dir])
 		p.name, p.host = stem(name), cmp.Or(host, s.placeOf(f, false).host)
 		p.prefix = s.index.byName[[2]string{p.dir, p.name}]
@@ -28,7 +27,7 @@ func (s *sorter) attribute(reports, jobs []*evidence.File) {
 	for _, f := range jobs {
 		p := &clue{file: f, dir: s.dirOf(f), name: stem(path.Base(f.Path))}
 		var err error
-		if p.job, p.claims, err = readJobFile(f); err != nil && !f.Beside {
+		if p.job, p.claims, err = f.JobFile(); err != nil && !f.Beside {
 			s.leave(f, "is no job file of fio: "+err.Error())
 		}
 		s.jobs = append(s.jobs, p)
@@ -46,7 +45,7 @@ func (s *sorter) attribute(reports, jobs []*evidence.File) {
 	}
 	isSplit := false
 	texts := without(present(s.runs), func(r *Run) bool { // alone
-		return !r.isReported() || len(r.Reports) == 0 || s.claimsOf(r.Reports[0].File).format == fiolog.JSON
+		return !r.isReported() || len(r.Reports) == 0 || r.Reports[0].File.Claims().Format == fiolog.JSON
 	})
 	for _, r := range present(s.runs) {
 		switch {
@@ -72,7 +71,7 @@ func (s *sorter) attribute(reports, jobs []*evidence.File) {
 	for _, r := range loose {
 		for _, f := range r.Reports {
 			if len(loose) > 1 {
-				r.ran.add(s.claimsOf(f.File).span)
+				r.ran.Add(f.File.Claims().Span)
 			}
 		}
 		if len(r.Reports) == 0 {
@@ -84,17 +83,17 @@ func (s *sorter) attribute(reports, jobs []*evidence.File) {
 // dropLessExact drops reports in normal or terse output of an execution of which a more exact one is in the folder.
 func (s *sorter) dropLessExact(reports []*evidence.File) []*evidence.File {
 	best := map[[2]string]*evidence.File{}
-	key := func(f *evidence.File) [2]string { return [2]string{s.dirOf(f), s.claimsOf(f).numbers} }
+	key := func(f *evidence.File) [2]string { return [2]string{s.dirOf(f), f.Claims().Numbers} }
 	for _, f := range reports {
-		if other := best[key(f)]; other == nil || s.claimsOf(f).format < s.claimsOf(other).format {
+		if other := best[key(f)]; other == nil || f.Claims().Format < other.Claims().Format {
 			best[key(f)] = f
 		}
 	}
 	return without(reports, func(f *evidence.File) bool {
 		other := best[key(f)]
-		isLess := s.claimsOf(f).numbers != "" && s.claimsOf(f).format > s.claimsOf(other).format && (f.Beside || !other.Beside)
+		isLess := f.Claims().Numbers != "" && f.Claims().Format > other.Claims().Format && (f.Beside || !other.Beside)
 		if isLess && !f.Beside {
-			s.leave(f, fmt.Sprintf("fio's %s output of a run whose report is in %s", s.claimsOf(f).format, path.Base(other.Path)))
+			s.leave(f, fmt.Sprintf("fio's %s output of a run whose report is in %s", f.Claims().Format, path.Base(other.Path)))
 		}
 		return isLess
 	})
@@ -104,7 +103,7 @@ func (s *sorter) dropLessExact(reports []*evidence.File) []*evidence.File {
 // may have written under another prefix. No report says it. Nor does a text say it that was written when the averages of a run were.
 func (s *sorter) doubtTwice(r *Run, texts []*Run) {
 	for _, o := range texts {
-		wrote := func(l Log) bool { return l.File.ModTime.Sub(o.Reports[0].File.ModTime).Abs() < together }
+		wrote := func(l Log) bool { return l.File.ModTime.Sub(o.Reports[0].File.ModTime).Abs() < evidence.Apart }
 		if len(r.Logs) == 0 && slices.ContainsFunc(r.Others, wrote) {
 			r.doubt(fmt.Sprintf("%s may have the same requests, because its report was written at the same time: give the report the name of these "+
 				"logs or of their folder", o.Path))
@@ -145,7 +144,7 @@ func (s *sorter) uniteNamed() {
 		// If a job is there twice, a report proves that logs are of another execution: those of a job that has another
 		// prefix. With fewer entries than jobs nothing says which is which.
 		isBeyond := func(r *Run) bool {
-			return slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Job > len(p.claims.jobs) })
+			return slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Job > len(p.claims.Jobs) })
 		}
 		if collision(runs) != "" && !slices.ContainsFunc(runs, isBeyond) {
 			for _, r := range runs {
@@ -153,7 +152,7 @@ func (s *sorter) uniteNamed() {
 					if l.Job == 0 {
 						return false
 					}
-					of := p.claims.jobs[l.Job-1]
+					of := p.claims.Jobs[l.Job-1]
 					if len(of) == 0 || slices.ContainsFunc(of, func(v string) bool { return path.Base(path.Clean(v)) == l.Prefix }) {
 						return false
 					}
@@ -221,9 +220,9 @@ func (s *sorter) uniteNumbered() {
 	}
 	for _, p := range s.reports {
 		runs, mine := present(p.options), p.runs()
-		entries, why := len(p.claims.jobs), "has fewer entries"
+		entries, why := len(p.claims.Jobs), "has fewer entries"
 		var dirs []string
-		switch isMute := p.claims.isParsed && !p.claims.isListed && !p.claims.client; {
+		switch isMute := p.claims.IsParsed && !p.claims.IsListed && !p.claims.Client; {
 		case len(runs) == 1:
 			dirs = s.dirsOf(runs[0])
 		case len(runs) == 0 && isMute:
@@ -282,7 +281,7 @@ func (s *sorter) assign() {
 		for _, r := range runs {
 			claimed[r] = true
 		}
-		if len(runs) == 0 && s.claimsOf(p.file).isParsed {
+		if len(runs) == 0 && p.file.Claims().IsParsed {
 			lost[p.dir]++
 		}
 	}
@@ -307,11 +306,11 @@ func (s *sorter) assign() {
 		}
 		switch give(runs, how, true); {
 		case len(runs) > 0 || p.file.Beside:
-		case s.claimsOf(p.file).isReport:
+		case p.file.Claims().IsReport:
 			at, name := s.placeOf(p.file, false), p.name
 			// x.txt and x.json are not of one execution: then the less exact one would have been dropped.
 			isOther := func(f Report) bool {
-				return f.Host == p.host && p.claims.isParsed && s.claimsOf(f.File).isParsed
+				return f.Host == p.host && p.claims.IsParsed && f.File.Claims().IsParsed
 			}
 			if r := s.byName[runKey{folderOf(p.file, at.folder), name}]; r != nil && slices.ContainsFunc(r.Reports, isOther) {
 				name = path.Base(p.file.Path)
@@ -331,11 +330,11 @@ func (s *sorter) assign() {
 // none, in folders nearby. It leaves out runs that another report names. isLast means that in its folder all other
 // reports name runs.
 func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast bool) ([]*Run, Found) {
-	c := s.claimsOf(p.file)
+	c := p.file.Claims()
 	switch {
-	case !c.isReport:
+	case !c.IsReport:
 		return nil, FoundFolder
-	case !c.isParsed:
+	case !c.IsParsed:
 		return here, FoundFolder
 	}
 	// Text does not name its logs. They may be in a folder of its name, or have its name in a folder nearby.
@@ -347,16 +346,16 @@ func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast boo
 			}
 		}
 	}
-	own = without(own, func(r *Run) bool { return claimed[r] || c.isListed })
+	own = without(own, func(r *Run) bool { return claimed[r] || c.IsListed })
 	// Without log_hist_msec fio writes no rows of histograms. Without histogram logs no bins can prove that a report is of
 	// these logs, so it must be the only possible one, and its options must not lack the logs.
 	may := func(runs []*Run) []*Run {
 		isOne := len(runs) == 1
 		return without(runs, func(r *Run) bool {
 			if len(r.Logs) > 0 {
-				return claimed[r] || !c.hasHist
+				return claimed[r] || !c.HasHist
 			}
-			return claimed[r] || !isOne || !isLast && !c.namesLogs || c.isListed && !c.namesLogs
+			return claimed[r] || !isOne || !isLast && !c.NamesLogs || c.IsListed && !c.NamesLogs
 		})
 	}
 	// Runs in folders below the report's folder, or in the folder above it. A run in a folder beside it counts only if it
@@ -369,11 +368,11 @@ func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast boo
 	}
 	free := may(here)
 	switch {
-	case !c.namesLogs && len(own) == 1:
+	case !c.NamesLogs && len(own) == 1:
 		return own, FoundAbove
-	case c.namesLogs && len(free) == 1 && len(here) == 1 && isLast && len(p.nearby) == 0:
+	case c.NamesLogs && len(free) == 1 && len(here) == 1 && isLast && len(p.nearby) == 0:
 		return free, FoundFolder // its logs were renamed, because no other report fits these
-	case c.namesLogs: // or are missing
+	case c.NamesLogs: // or are missing
 		return near, FoundAbove
 	case len(free) > 0:
 		return free, FoundFolder
@@ -383,48 +382,9 @@ func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast boo
 	return may(present(s.index.below[p.dir])), FoundAbove
 }
 
-// span is the time in which fio ran. It is unknown if end is zero.
-type span struct{ start, end time.Time }
-
-// add extends the span by another one, if that is known.
-func (s *span) add(o span) {
-	if o.end.IsZero() {
-		return
-	}
-	if s.end.IsZero() || o.start.Before(s.start) {
-		s.start = o.start
-	}
-	if o.end.After(s.end) {
-		s.end = o.end
-	}
-}
-
-// together is how far apart the modification times of files may be that were written together. Some archives store them in steps of two
-// seconds.
-const together = 2500 * time.Millisecond
-
-// isWith reports whether two spans have at least half of the shorter one in common, because jobs that ran one after another may seem to
-// overlap a little. Of what has an end alone, it reports whether both ended together.
-func (s span) isWith(o span) bool {
-	if s.end.IsZero() || o.end.IsZero() {
-		return false
-	}
-	if s.start.Equal(s.end) || o.start.Equal(o.end) {
-		return s.end.Sub(o.end).Abs() <= together
-	}
-	start, end := s.start, s.end
-	if o.start.After(start) {
-		start = o.start
-	}
-	if o.end.Before(end) {
-		end = o.end
-	}
-	return end.Sub(start) >= min(s.end.Sub(s.start), o.end.Sub(o.start))/2
-}
-
 // part is a report, or the logs of one prefix in one folder: one fio wrote all of it.
 type part struct {
-	span
+	evidence.Span
 	logs    []Log
 	report  *Report // nil if it has logs
 	isNamed bool    // a report names the logs
@@ -469,17 +429,17 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 	// Reports name prefixes by their options or, if they have none of these, by their own name.
 	trustsTimes := true
 	for _, f := range r.Reports {
-		c := s.claimsOf(f.File)
-		p := &part{report: &f, span: c.span}
+		c := f.File.Claims()
+		p := &part{report: &f, Span: c.Span}
 		reports = append(reports, p)
 		var named []*part
 		if f.Named {
 			named = byVolume[f.Volume]
 		} else {
-			for value := range c.values {
+			for value := range c.Values {
 				named = append(named, byPrefix[path.Base(value)]...)
 			}
-			if !c.namesLogs {
+			if !c.NamesLogs {
 				named = append(named, byPrefix[stem(path.Base(f.File.Path))]...)
 			}
 		}
@@ -488,13 +448,13 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 			l.isNamed = true
 		}
 		// The times of files are those at which fio wrote them, if those of reports are.
-		isAsWritten := c.end.IsZero() || c.isCut || c.client || f.File.ModTime.Sub(c.end).Abs() < together
+		isAsWritten := c.End.IsZero() || c.IsCut || c.Client || f.File.ModTime.Sub(c.End).Abs() < evidence.Apart
 		trustsTimes = trustsTimes && isAsWritten
 	}
 	unnamed := without(logs, func(p *part) bool { return p.isNamed })
 	for _, job := range s.jobs {
 		var first *part
-		for value := range job.claims.values {
+		for value := range job.claims.Values {
 			for _, p := range byPrefix[path.Base(value)] {
 				if !p.isNamed {
 					first = cmp.Or(first, p)
@@ -505,23 +465,23 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 	}
 	if trustsTimes {
 		for _, p := range unnamed {
-			p.span = endOf(p.logs)
+			p.Span = endOf(p.logs)
 		}
 	}
 	all := slices.Concat(logs, reports)
-	byStart := slices.SortedStableFunc(slices.Values(all), func(p, o *part) int { return p.start.Compare(o.start) })
+	byStart := slices.SortedStableFunc(slices.Values(all), func(p, o *part) int { return p.Start.Compare(o.Start) })
 	for i, p := range byStart {
 		for _, o := range byStart[i+1:] {
-			if o.start.After(p.end.Add(together)) {
+			if o.Start.After(p.End.Add(evidence.Apart)) {
 				break
 			}
-			if p.isWith(o.span) {
+			if p.IsWith(o.Span) {
 				p.join(o)
 			}
 		}
 	}
 	// What has no time belongs to the others if these are of one run, and something else shows it.
-	known := without(all, func(p *part) bool { return p.end.IsZero() && !p.isNamed })
+	known := without(all, func(p *part) bool { return p.End.IsZero() && !p.isNamed })
 	if isLikely := len(unnamed) == len(logs) || r.family == "output" || r.guess != ""; isLikely && len(groups(known, (*part).first)) < 2 {
 		for _, p := range slices.Concat(known, unnamed) {
 			logs[0].join(p)
@@ -534,7 +494,7 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 		switch p := of[0]; {
 		case p.report == nil:
 			runs = append(runs, of)
-		case p.end.IsZero():
+		case p.End.IsZero():
 			loose = append(loose, *p.report)
 		case have[p.report.File] > 1: // at another time than these logs, and it may be of another run's
 			others = append(others, p.report.File)
@@ -557,9 +517,9 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 			one.Doubts = slices.Clone(whole.Doubts)
 			s.runs = append(s.runs, one)
 		}
-		one.Logs, one.Others, one.Reports, one.ran = nil, nil, nil, span{}
+		one.Logs, one.Others, one.Reports, one.ran = nil, nil, nil, evidence.Span{}
 		for _, p := range of {
-			one.ran.add(p.span)
+			one.ran.Add(p.Span)
 			if p.report != nil {
 				one.Reports = append(one.Reports, *p.report)
 			}
@@ -584,10 +544,10 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 }
 
 // endOf returns when the last of some logs was written. When their fio began is not known.
-func endOf(logs []Log) (last span) {
+func endOf(logs []Log) (last evidence.Span) {
 	for _, l := range logs {
-		if at := l.File.ModTime; at.After(last.end) {
-			last = span{at, at}
+		if at := l.File.ModTime; at.After(last.End) {
+			last = evidence.Span{Start: at, End: at}
 		}
 	}
 	return last

@@ -1,23 +1,12 @@
 package cbt
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"errors"
-	"fmt"
-	"io"
-	"iter"
-	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/evidence"
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // clue is a report outside of CBT's layout, or a job file. Its content and its place show which logs one execution of
@@ -27,7 +16,7 @@ type clue struct {
 	dir    string // see [sorter.dirOf]
 	name   string // the file's, without what says that it is a report
 	host   string // of a report, if the file's name or folder has it
-	claims *claims
+	claims *evidence.Claims
 	job    *fioargs.Command // nil for a report, and for a file that is not a job file
 
 	prefix  []*Run // with logs in its folder that have its name
@@ -37,197 +26,6 @@ type clue struct {
 
 // runs returns the runs with logs that its name or its options name, each once.
 func (p *clue) runs() []*Run { return present(slices.Concat(p.prefix, p.options)) }
-
-// claims has what a report or a job file says about logs.
-type claims struct {
-	isReport  bool // it begins as fio's reports do
-	isParsed  bool // a report could be read
-	isListed  bool // a report lists the options of its jobs; one of fio --client may leave out the global ones
-	hasHist   bool // log_hist_msec is set, or the options are not listed
-	namesLogs bool // an option names the logs of a job
-
-	jobs   [][]string      // of each job the prefixes of its logs, as written
-	values map[string]bool // these prefixes, cleaned, and the names of jobs that have an option without a value
-
-	format   fiolog.Format     // of the last report
-	numbers  string            // see [fiolog.Report.Numbers]
-	measured [sha256.Size]byte // of the options of its jobs that decide what fio measures, without those that name files
-
-	span        // in which fio ran, by the reports that were read
-	isCut  bool // there may be later reports
-	client bool // written by fio --client, whose reports have the time of its start
-}
-
-const histInterval = "log_hist_msec"
-
-var logOptions = []string{"write_hist_log", "write_lat_log", "write_bw_log", "write_iops_log"}
-
-// add adds the prefixes of one job. If isBare is true, an option has no value. Then the job's name is a prefix.
-func (c *claims) add(name string, prefixes []string, isBare bool) {
-	c.jobs = append(c.jobs, prefixes)
-	c.namesLogs = c.namesLogs || len(prefixes) > 0
-	for _, v := range prefixes {
-		c.values[path.Clean(filepath.ToSlash(v))] = true
-	}
-	if isBare {
-		c.values[path.Base(path.Clean(name))] = true
-	}
-}
-
-// claimsOf returns what fio's output says about logs: in the first report that can be read, and in the reports right
-// after it. It reads a file once.
-func (s *sorter) claimsOf(f *evidence.File) *claims {
-	const (
-		usual   = 1 << 20  // bytes that are read of a file of many reports: all of them have the same jobs
-		largest = 64 << 20 // bytes of one, with thousands of jobs
-		longest = 10 * 366 * 24 * time.Hour
-		most    = 24 * longest // no fio runs longer than ten years, and no report is from after 2200
-	)
-	if known := s.claims[f]; known != nil {
-		return known
-	}
-	c := &claims{values: map[string]bool{}}
-	s.claims[f] = c
-	in, err := f.Open()
-	if err != nil {
-		return c
-	}
-	defer in.Close()
-	text := bufio.NewReaderSize(io.LimitReader(in, largest), peekLen)
-	first, _ := text.Peek(peekLen) // reading meets an error again
-	if c.isReport = hasReport(first); !c.isReport {
-		return c
-	}
-	seen, size, measured := map[string]bool{}, 0, sha256.New()
-	defer func() { measured.Sum(c.measured[:0]) }()
-	for r, err := range ReadReports(text, f) {
-		if err != nil {
-			continue
-		}
-		// All jobs of the first report count, and only new jobs of later ones, because two runs of fio may have been
-		// written to one file.
-		isFirst, isListed, ran := !c.isParsed, len(r.GlobalOptions) > 0, time.Duration(0)
-		c.format, c.numbers = r.Format, r.Numbers()
-		c.isParsed = true
-		for i := range r.Jobs {
-			j := &r.Jobs[i]
-			var prefixes []string
-			for _, option := range logOptions {
-				if value, _ := r.Option(i, option); value != "" {
-					prefixes = addNew(prefixes, value)
-				}
-			}
-			prefix, _ := r.Option(i, "write_hist_log")
-			interval, _ := r.Option(i, histInterval)
-			isListed = isListed || len(j.Options) > 0 && r.Format == fiolog.JSON
-			c.hasHist = c.hasHist || interval != ""
-			if key := j.Name + "\x00" + path.Join(prefixes...); isFirst || !seen[key] {
-				seen[key] = true
-				c.add(j.Name, prefixes, prefix == "") // fio lists no option without a value
-			}
-			if c.client = c.client || j.Host != ""; isFirst {
-				options := map[string]string{}
-				maps.Copy(options, r.GlobalOptions)
-				maps.Copy(options, j.Options)
-				fmt.Fprintln(measured, fioargs.Measured(options, true)) // it sorts a map
-			}
-			ran = max(ran, time.Duration(min(j.Elapsed, int64(longest/time.Second)))*time.Second)
-		}
-		c.hasHist = c.hasHist || !isListed
-		c.isListed = isListed && !c.client
-		if at := time.UnixMilli(r.Timestamp); r.Timestamp > 0 && r.Timestamp <= most.Milliseconds() && !r.IsLocal {
-			if c.client {
-				c.span.add(span{at, at.Add(ran)})
-			} else {
-				c.span.add(span{at.Add(-ran), at})
-			}
-		}
-		if size += r.Bytes; size > usual {
-			c.isCut = true
-			break
-		}
-	}
-	return c
-}
-
-// Prices of reading reports, for [source.Budget]. A job or a report of ten bytes of text costs as much time and memory
-// as one of fio, which has 5 KB.
-const (
-	fullText        = 1 << 10 // bytes: a job, or a report, of more text than that costs what its text does
-	priceOfLacking  = 256     // for each byte that it has less
-	priceOfText     = 2       // for each byte of packed text
-	priceOfCount    = 1 << 10 // for each document that a count takes in Elasticsearch
-	longestJobsName = 1000    // bytes; documents and their ids have it
-)
-
-// ReadReports reads the reports of a file from in, as [fiolog.ReadReports] does, and charges them to the file's budget.
-func ReadReports(in io.Reader, f *evidence.File) iter.Seq2[*fiolog.Report, error] {
-	return func(yield func(*fiolog.Report, error) bool) {
-		for r, err := range fiolog.ReadReports(in, f.Name()) {
-			lacking, text, many := 0, 0, int64(0)
-			var bad *fiolog.SyntaxError
-			switch {
-			case err == nil:
-				lacking, text = max((len(r.Jobs)+1)*fullText-r.Bytes, 0), r.Bytes
-				for i := range r.Jobs {
-					for _, s := range r.Jobs[i].All() {
-						bins := s.TotalIOs
-						for _, b := range s.Clat.Bins {
-							bins = max(bins, b.Count)
-						}
-						many += int64(bins / mapping.MaxCount)
-					}
-				}
-			case errors.As(err, &bad):
-				lacking = fullText
-			}
-			if !f.Packed {
-				text = 0
-			}
-			if why := f.Budget().Spend(int64(priceOfLacking*lacking+priceOfText*text) + priceOfCount*many); why != nil {
-				yield(nil, fmt.Errorf("%s: %w", f.Name(), why))
-				return
-			}
-			if err == nil {
-				isLong := func(j fiolog.Job) bool { return max(len(j.Name), len(j.Host)) > longestJobsName }
-				if i := slices.IndexFunc(r.Jobs, isLong); i >= 0 {
-					r, err = nil, fmt.Errorf("%s:%d: the name of job %d has more than %d bytes: not read", f.Name(), r.Line, i+1, longestJobsName)
-				}
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
-
-// readJobFile reads a job file, and what it says about logs.
-func readJobFile(f *evidence.File) (*fioargs.Command, *claims, error) {
-	c := &claims{isParsed: true, values: map[string]bool{}}
-	in, err := f.Open()
-	if err != nil {
-		return nil, c, err
-	}
-	defer in.Close()
-	job, err := fioargs.ReadJobFile(in, f.Name())
-	if err != nil {
-		return nil, c, err
-	}
-	for _, section := range job.Jobs {
-		var prefixes []string
-		isBare := false
-		for _, option := range logOptions {
-			o, ok := section.Get(option)
-			if isBare = isBare || ok && o.Value == ""; o.Value != "" {
-				prefixes = addNew(prefixes, o.Value)
-			}
-		}
-		for range section.Jobs() {
-			c.add(section.Name, prefixes, isBare)
-		}
-	}
-	return job, c, nil
-}
 
 // index finds the runs of logs outside CBT's layout.
 type index struct {
@@ -270,8 +68,8 @@ func (s *sorter) newIndex() index {
 // maybe those in a folder nearby whose prefix is the last part of an option's value. maybe may be incomplete if surely
 // is not empty. Values are relative to the folder in which fio was started, which is not recorded, and all files may have
 // been moved together since.
-func (x *index) namedBy(c *claims, from string) (surely, maybe []*Run) {
-	for value := range c.values {
+func (x *index) namedBy(c *evidence.Claims, from string) (surely, maybe []*Run) {
+	for value := range c.Values {
 		prefix, dir := path.Base(value), path.Dir(value)
 		dirs := x.byPrefix[prefix]
 		if here := dirs[from]; len(here) > 0 && dir == "." {
@@ -315,7 +113,7 @@ func (s *sorter) describe() {
 	}
 	used, reports := map[*clue]bool{}, map[string]int{} // by folder
 	for _, p := range s.reports {
-		if p.claims.isReport {
+		if p.claims.IsReport {
 			reports[p.dir]++
 		}
 	}
@@ -344,7 +142,7 @@ func (s *sorter) describe() {
 				here, above := byDir[dir], byDir[path.Dir(dir)]
 				if i := slices.IndexFunc(here, func(p *clue) bool { return names(p) || hasName(p) }); i >= 0 {
 					found = here[i]
-				} else if len(here) == 1 && here[0].job != nil && (!r.isReported() && !here[0].claims.namesLogs && len(s.index.byDir[dir]) == 1 ||
+				} else if len(here) == 1 && here[0].job != nil && (!r.isReported() && !here[0].claims.NamesLogs && len(s.index.byDir[dir]) == 1 ||
 					r.isReported() && len(s.index.byDir[dir]) == 0 && reports[dir] == 1) {
 					found = here[0]
 				} else if i := slices.IndexFunc(above, names); i >= 0 {

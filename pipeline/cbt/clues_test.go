@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"testing"
+
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // TestNamedBy: which logs the value of an option may mean, by where the report and the logs lie.
@@ -22,7 +24,7 @@ func TestNamedBy(t *testing.T) {
 		{"x", "/lab/a/b", "/lab", not},
 	} {
 		x := index{byPrefix: map[string]map[string][]*Run{path.Base(tt.value): {tt.at: {{}}}}}
-		is, may := x.namedBy(&claims{values: map[string]bool{tt.value: true}}, tt.from)
+		is, may := x.namedBy(&evidence.Claims{Values: map[string]bool{tt.value: true}}, tt.from)
 		got := map[[2]int]string{{1, 0}: surely, {0, 1}: maybe, {0, 0}: not}[[2]int{len(is), len(may)}]
 		if got != tt.want {
 			t.Errorf("%s in %s, logs in %s: %q, want %q", tt.value, tt.from, tt.at, got, tt.want)
@@ -38,7 +40,7 @@ func TestNamedByOwnFolder(t *testing.T) {
 		dirs[fmt.Sprintf("/lab/%d", i)] = []*Run{{}}
 	}
 	x, own := index{byPrefix: map[string]map[string][]*Run{"s": dirs}}, dirs["/lab/7"][0]
-	of := &claims{values: map[string]bool{"s": true}}
+	of := &evidence.Claims{Values: map[string]bool{"s": true}}
 	if surely, maybe := x.namedBy(of, "/lab/7"); len(maybe) > 0 || len(surely) != 1 || surely[0] != own {
 		t.Errorf("%d and %d runs are named, want that of the report's folder", len(surely), len(maybe))
 	}

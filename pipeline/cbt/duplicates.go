@@ -2,9 +2,6 @@ package cbt
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"hash"
-	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -179,14 +176,16 @@ type copyOf struct {
 }
 
 // contents finds the logs and reports of runs that have the same content. Files whose size is not known, empty files and
-// those that cannot be read are like no other. It reads each file at most once, and only as long as another may be equal:
-// first the beginnings of files of one size, then the rest.
+// those that cannot be read are like no other. It reads files only as long as another may be equal: of reports
+// and large logs first the beginnings of those of one size, then the rest.
 func (s *sorter) contents() map[*evidence.File]copyOf {
-	const beginLen = 16 << 10 // three rows of a histogram log, which differ if the logs do
-	type sum = [sha256.Size]byte
-	all := map[*evidence.File]copyOf{}
+	const large = 1 << 20 // bytes
+	all, isReport := map[*evidence.File]copyOf{}, map[*evidence.File]bool{}
 	var files []*evidence.File
 	for _, r := range present(s.runs) {
+		for _, f := range r.Reports {
+			isReport[f.File] = true
+		}
 		for _, f := range r.Files() {
 			if _, ok := all[f]; ok || f == r.Config || f == r.ArchiveConfig || f == r.Job {
 				continue
@@ -197,48 +196,28 @@ func (s *sorter) contents() map[*evidence.File]copyOf {
 			}
 		}
 	}
+	beginning := func(f *evidence.File) (b evidence.Beginning) {
+		if f.Size > large || isReport[f] { // which begins with its time, and is read later
+			b = f.Beginning()
+		}
+		return b
+	}
 	for _, sized := range groups(files, func(f *evidence.File) int64 { return f.Size }) {
 		if len(sized) < 2 {
 			continue
 		}
-		for _, begun := range groups(sized, func(f *evidence.File) sum { return sha256.Sum256(beginning(f, beginLen)) }) {
+		for _, begun := range groups(sized, beginning) {
 			if len(begun) < 2 {
 				continue
 			}
-			firsts := map[sum]copyOf{}
-			for _, f := range begun {
-				in, err := f.Open()
-				if err != nil {
-					continue
+			for _, equal := range groups(begun, func(f *evidence.File) string { return f.Digest().Hash }) {
+				for _, f := range equal {
+					if d := f.Digest(); d.Size == f.Size {
+						all[f] = copyOf{equal[0], d.Digits}
+					}
 				}
-				h := &digitCounter{Hash: sha256.New()}
-				_, err = io.Copy(h, in)
-				in.Close()
-				if err != nil {
-					continue
-				}
-				of := sum(h.Sum(nil))
-				if _, ok := firsts[of]; !ok {
-					firsts[of] = copyOf{f, h.digits}
-				}
-				all[f] = firsts[of]
 			}
 		}
 	}
 	return all
-}
-
-// digitCounter counts the digits other than 0 of what is hashed.
-type digitCounter struct {
-	hash.Hash
-	digits int
-}
-
-func (d *digitCounter) Write(p []byte) (int, error) {
-	for _, b := range p {
-		if '1' <= b && b <= '9' {
-			d.digits++
-		}
-	}
-	return d.Hash.Write(p)
 }

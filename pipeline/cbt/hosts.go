@@ -24,14 +24,14 @@ func (s *sorter) suggestOneRun() {
 	type hostRun struct {
 		*Run
 		place
-		ran          span
+		ran          evidence.Span
 		host, folder string
 	}
 	var all []hostRun
 	for _, r := range s.inOrder(present(s.runs)) {
 		i := slices.IndexFunc(r.Reports, func(f Report) bool {
-			c := s.claimsOf(f.File)
-			return !f.Candidate && c.isListed && !c.isCut && !c.end.IsZero()
+			c := f.File.Claims()
+			return !f.Candidate && c.IsListed && !c.IsCut && !c.End.IsZero()
 		})
 		if i < 0 || r.at.layout != ofPeople || len(r.HostNames()) > 0 {
 			continue
@@ -40,9 +40,9 @@ func (s *sorter) suggestOneRun() {
 		for n, host := range parts[:len(parts)-1] {
 			folder := path.Join(parts[:n+1]...)
 			isElsewhere := func(f *evidence.File) bool { return f != r.Job && !strings.HasPrefix(f.Path, folder+"/") }
-			if c := s.claimsOf(r.Reports[i].File); !slices.ContainsFunc(r.Files(), isElsewhere) {
+			if c := r.Reports[i].File.Claims(); !slices.ContainsFunc(r.Files(), isElsewhere) {
 				shape := path.Join(path.Dir(folder), "*", path.Join(parts[n+1:]...))
-				all = append(all, hostRun{r, place{r.argument, r.Archive, shape, c.measured}, c.span, host, folder})
+				all = append(all, hostRun{r, place{r.argument, r.Archive, shape, c.Measured}, c.Span, host, folder})
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func (s *sorter) suggestOneRun() {
 	for _, of := range groups(all, func(h hostRun) place { return h.place }) {
 		for of = without(of, func(h hostRun) bool { return isNamed[h.Run] }); len(of) > 1; {
 			first := of[0]
-			isWith := func(h hostRun) bool { return h.Run == first.Run || h.ran.isWith(first.ran) }
+			isWith := func(h hostRun) bool { return h.Run == first.Run || h.ran.IsWith(first.ran) }
 			together := without(of, func(h hostRun) bool { return !isWith(h) })
 			if of = without(of, isWith); len(together) < 2 {
 				continue

@@ -1,13 +1,10 @@
 package cbt
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -65,10 +62,8 @@ func Options() source.Options {
 	return source.Options{Want: wanted, Named: true, Beside: true, Look: source.Look{
 		Near: func(name string) bool { return roleOf(name) == roleLog },
 		Name: func(name string) bool { return roleOf(name) == roleLoose },
-		Is: func(head []byte) bool {
-			return hasReport(head) || foreign(evidence.Of(&source.File{}), head, false) != ""
-		},
-		Kin: func(name string) bool { return roleOf(name) == roleJob },
+		Is:   evidence.IsOutput,
+		Kin:  func(name string) bool { return roleOf(name) == roleJob },
 	}}
 }
 
@@ -191,11 +186,11 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*evidence.File) {
 			log.name.Prefix = stem(base) // it has one job, or several one after another
 			log.doubt = fmt.Sprintf("%s: read as a log of %s, because of its rows", f.Name(), kindNames[log.name.Kind])
 		}
-		if role == roleJob && isReport(f) {
+		if role == roleJob && f.IsReport() {
 			role = roleReport
 		}
 		if (role == roleReport || role == roleLoose) && !f.Beside && !reportFile.MatchString(base) {
-			if why := foreign(f, head(f), false); why != "" {
+			if why := f.Look().Foreign; why != "" {
 				s.leaveNotable(f, why)
 				continue
 			}
@@ -225,7 +220,7 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*evidence.File) {
 			isOld := mark != "" && strings.ContainsRune("~.-", rune(mark[0])) && !strings.HasPrefix(mark, "- ") &&
 				!(numberMark.MatchString(mark) && (reportFile.MatchString(base) || !s.hasLogs(s.dirOf(f)))) // x.json.1 may be another run
 			if isOld && !f.Named && roleOf(original) == roleReport && s.hasOriginal(f) {
-				if !f.Beside && isReport(f) {
+				if !f.Beside && f.IsReport() {
 					s.leaveNotable(f, fmt.Sprintf("a copy of a report, as its name says (%s)", mark))
 				}
 				continue
@@ -260,33 +255,31 @@ func (s *sorter) hasOriginal(f *evidence.File) bool {
 // lookAt finds out what a file is that the user named, if its name is not the name of a log. If it is not from fio, why
 // is not empty.
 func lookAt(f *evidence.File, byName role) (is role, kind fiolog.Kind, why string) {
-	first := head(f)
-	content := contentOf(first)
+	seen := f.Look()
 	word := kindWord.FindStringSubmatch(path.Base(f.Path))
-	if why := foreign(f, first, true); why != "" {
-		return roleNone, 0, why
-	}
 	switch {
-	case content == report:
+	case seen.Foreign != "":
+		return roleNone, 0, seen.Foreign
+	case seen.Content == evidence.Report:
 		return roleReport, 0, ""
-	case content == histogram:
+	case seen.Content == evidence.Histograms:
 		return roleLog, fiolog.ClatHist, ""
-	case content != unknown && word != nil:
+	case seen.Content != evidence.Unknown && word != nil:
 		for kind := range kindNames {
 			if strings.EqualFold(kind.String(), word[1]) {
 				return roleLog, kind, ""
 			}
 		}
-	case content == completions:
+	case seen.Content == evidence.Completions:
 		return roleLog, fiolog.Clat, ""
-	case content == averages:
+	case seen.Content == evidence.Averages:
 		return roleNone, 0, "rows of averages (log_avg_msec), but the name does not say of what: name it as fio does, such as x_clat.1.log"
 	case byName == roleJob:
 		return roleJob, 0, ""
-	case len(first) == 0:
+	case seen.Start == "":
 		return roleNone, 0, "is empty"
 	}
-	line, _, _ := strings.Cut(string(first[:min(len(first), 40)]), "\n")
+	line, _, _ := strings.Cut(seen.Start, "\n")
 	if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\r' }) {
 		return roleNone, 0, "is neither a log nor a report of fio: it is binary"
 	}
@@ -297,108 +290,4 @@ func lookAt(f *evidence.File, byName role) (is role, kind fiolog.Kind, why strin
 var kindNames = map[fiolog.Kind]string{
 	fiolog.ClatHist: "latency histograms", fiolog.Clat: "completion latencies", fiolog.Slat: "submission latencies",
 	fiolog.Lat: "total latencies", fiolog.BW: "bandwidth", fiolog.IOPS: "requests per second",
-}
-
-// peekLen is how much of a file is read to find out what it is.
-const peekLen = 64 << 10
-
-// head is the beginning of a file. It may be good although the rest of the file is damaged.
-func head(f *evidence.File) []byte { return beginning(f, peekLen) }
-
-// beginning returns the first n bytes of a file, or all of it if it has fewer.
-func beginning(f *evidence.File, n int) []byte {
-	in, err := f.Open()
-	if err != nil {
-		return nil
-	}
-	defer in.Close()
-	b := make([]byte, n)
-	n, _ = io.ReadFull(in, b)
-	return b[:n]
-}
-
-func isReport(f *evidence.File) bool { return hasReport(head(f)) }
-
-// hasReport reports whether a text has output of fio: the beginning of a JSON document, or a line of another format. Other
-// text may come before it.
-func hasReport(head []byte) bool { return hasJSON(head) || fiolog.IsText(head) }
-
-// hasJSON looks for keys that only reports of fio have. Programs that write them again sort keys, so the version may come
-// after the jobs.
-func hasJSON(head []byte) bool {
-	return hasKey(head, `"fio version"`) || hasKey(head, `"jobs"`) && hasKey(head, `"jobname"`)
-}
-
-func hasKey(text []byte, key string) bool {
-	const blanks = " \t\r\n"
-	for {
-		before, after, found := bytes.Cut(text, []byte(key))
-		if !found {
-			return false
-		}
-		before, value := bytes.TrimRight(before, blanks), bytes.TrimLeft(after, blanks)
-		if n := len(before); n > 0 && (before[n-1] == '{' || before[n-1] == ',') && len(value) > 0 && value[0] == ':' {
-			return true
-		}
-		text = after
-	}
-}
-
-// content is the kind of a file, by its content alone.
-type content uint8
-
-const (
-	unknown     content = iota
-	histogram           // rows of a histogram log
-	completions         // rows of single completions, or of anything else with a block size
-	averages            // rows of averages; nothing in them says what of
-	report              // fio's output
-)
-
-// contentOf returns the kind of a text by its first few lines that fio may have written.
-func contentOf(head []byte) content {
-	const lines = 8
-	if hasReport(head) {
-		return report
-	}
-	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
-	for range lines {
-		line, rest, _ := bytes.Cut(head, []byte{'\n'})
-		if c := rowContent(line); c != unknown {
-			return c
-		}
-		head = rest
-	}
-	return unknown
-}
-
-// rowContent returns the kind of log from which a row may be, by the row's number of fields.
-func rowContent(line []byte) content {
-	var values []uint64
-	for field := range bytes.SplitSeq(bytes.TrimSpace(line), []byte{','}) {
-		n, err := strconv.ParseUint(string(bytes.TrimSpace(field)), 0, 64)
-		if err != nil {
-			return unknown
-		}
-		values = append(values, n)
-	}
-	if len(values) < 4 {
-		return unknown
-	}
-	// After three fields a row of a histogram log has bins: fio has 19 groups of 64 (fio 2) or 29, other builds more or
-	// less, and log_hist_coarseness halves them. Other rows have up to eight fields.
-	const fewest, most, coarsest = 17, 64, 6
-	for c := range coarsest + 1 {
-		n := len(values) - 3
-		if groups := n << c / 64; fewest <= groups && groups <= most && groups*64>>c == n && values[1] <= 2 {
-			return histogram
-		}
-	}
-	switch {
-	case len(values) > 8 || values[2] > 2:
-		return unknown
-	case values[3] == 0:
-		return averages
-	}
-	return completions
 }

@@ -17,38 +17,6 @@ import (
 // histRow is a row of a histogram log with that many bins.
 func histRow(bins int) string { return "1000, 0, 4096" + strings.Repeat(", 7", bins) + "\n" }
 
-func TestContentOf(t *testing.T) {
-	for text, want := range map[string]content{
-		histRow(1856):                          histogram,
-		histRow(1216):                          histogram,
-		histRow(1856 >> 6):                     histogram,
-		histRow(24 * 64):                       histogram,
-		histRow(64 * 64):                       histogram,
-		histRow(17 * 64 >> 6):                  histogram,
-		histRow(1855):                          unknown,
-		histRow(65 * 64):                       unknown,
-		"\xef\xbb\xbf" + histRow(928):          histogram,
-		"\n# a header\n" + histRow(928):        histogram,
-		strings.TrimSuffix(histRow(928), "\n"): histogram,
-		"1, 12345, 0, 4096\n":                  completions,
-		"1, 12345, 1, 4096, 0, 0\n":            completions,
-		"1, 12345, 2, 4096, 0x10, 0\r\n":       completions,
-		"1000, 12345, 0, 0\n":                  averages,
-		"1000, 12345, 0, 0, 0, 0\n":            averages,
-		"1000, 12345, 7, 4096\n":               unknown,
-		"1000, 12345, 0\n":                     unknown,
-		"a, b, c, d\n":                         unknown,
-		"":                                     unknown,
-		fioReport(job{"j"}):                    report,
-		"note: x\n" + fioReport(job{"j"}):      report,
-		`{"version": 1}`:                       unknown,
-	} {
-		if got := contentOf([]byte(text)); got != want {
-			t.Errorf("%.40q: %d, want %d", text, got, want)
-		}
-	}
-}
-
 func TestNamedFiles(t *testing.T) {
 	files := tree{
 		"a.txt": histRow(1856), "b.dat": histRow(928), "c": "1, 12345, 0, 4096\n", "my_bw.txt": "1000, 5, 0, 0\n", "avg.txt": "1000, 5, 0, 0\n",

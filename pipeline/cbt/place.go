@@ -36,7 +36,6 @@ type sorter struct {
 	logs   map[logKey]*evidence.File
 
 	reports, jobs []*clue
-	claims        map[*evidence.File]*claims // of reports
 	index         index
 }
 
@@ -61,7 +60,6 @@ func newSorter(ctx context.Context, files []*evidence.File) *sorter {
 		configs: map[folder]*evidence.File{}, samples: map[folder]sample{}, roots: map[rootKey]string{},
 		places: map[placeKey]place{}, facts: map[*evidence.File]*facts{},
 		byName: map[runKey]*Run{}, byDir: map[folder][]*Run{}, logs: map[logKey]*evidence.File{},
-		claims: map[*evidence.File]*claims{},
 	}
 	type key struct {
 		folder

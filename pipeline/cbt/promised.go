@@ -1,9 +1,6 @@
 package cbt
 
-import (
-	"io"
-	"slices"
-)
+import "slices"
 
 // VolumesPerClient returns in how many volumes, 0 … n-1, each client ran fio, or 0 if the configuration does not say it. A total
 // I/O depth of less than the volumes leaves the last ones out, as CBT does. [Run.Configure] must have been called.
@@ -22,16 +19,7 @@ func (r *Run) VolumesPerClient() int {
 // before it wrote them.
 func (r *Run) EmptyReports() []Report {
 	return slices.DeleteFunc(slices.Clone(r.Reports), func(f Report) bool {
-		if r.at.layout != ofCBT && r.Workload == "" || !f.Named {
-			return true
-		}
-		in, err := f.File.Open()
-		if err != nil {
-			return true
-		}
-		defer in.Close()
-		_, err = in.Read(make([]byte, 1))
-		return err != io.EOF
+		return r.at.layout != ofCBT && r.Workload == "" || !f.Named || !f.File.Look().IsEmpty
 	})
 }
 

@@ -41,7 +41,7 @@ type Run struct {
 	gone       bool   // it is part of another, or a copy, or has no files left
 	into       *Run   // which other
 
-	ran span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
+	ran evidence.Span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
 }
 
 // Output has the files that fio wrote in a run.
@@ -77,10 +77,6 @@ type Report struct {
 	// logs. In a run without logs, no report is a candidate.
 	Candidate bool
 }
-
-// IsFio reports whether the file begins like fio's output, damaged or not. If a report was found only by its place,
-// there is no other evidence.
-func (r *Report) IsFio() bool { return isReport(r.File) }
 
 // Found says how a report of a run was found. Lower values are more certain.
 type Found uint8
@@ -143,7 +139,7 @@ func (r *Run) IsLoose() bool {
 // MayBeWith reports whether two runs whose logs the user named one by one may be one. It returns false if it is known that
 // they ran at different times.
 func (r *Run) MayBeWith(o *Run) bool {
-	return r.ran.end.IsZero() || o.ran.end.IsZero() || r.ran.isWith(o.ran)
+	return r.ran.End.IsZero() || o.ran.End.IsZero() || r.ran.IsWith(o.ran)
 }
 
 func (r *Run) doubt(text string) { r.Doubts = addNew(r.Doubts, text) }

@@ -103,7 +103,7 @@ func (s *sorter) addReport(f *evidence.File) bool {
 	base := path.Base(f.Path)
 	at := s.placeOf(f, false)
 	if at.layout == ofSample {
-		if !hasJSON(head(f)) { // pbench-fio always has fio's JSON
+		if !f.Look().HasJSON { // pbench-fio always has fio's JSON
 			if roleOf(f.Path) == roleReport {
 				s.leave(f, "is not fio's output in JSON")
 			}
@@ -130,7 +130,7 @@ func (s *sorter) addReport(f *evidence.File) bool {
 	if !isCBT {
 		runs = without(runs, func(r *Run) bool { return r.isReported() })
 	}
-	if len(runs) == 0 && isNamed && (isCBT || !f.Beside && isReport(f)) {
+	if len(runs) == 0 && isNamed && (isCBT || !f.Beside && f.IsReport()) {
 		runs = []*Run{s.runOf(f, &at, "output")}
 	}
 	if isNamed { // unless all logs of the folder have other names

@@ -142,6 +142,14 @@ func (j *Job) All() []*DirectionStats {
 	return all
 }
 
+// Requests is the number of requests of all directions.
+func (j *Job) Requests() (sum uint64) {
+	for _, s := range j.All() {
+		sum += s.TotalIOs
+	}
+	return sum
+}
+
 // Of returns what the job did in a direction, or its syncs.
 func (j *Job) Of(d Direction) *DirectionStats {
 	if d == Sync {

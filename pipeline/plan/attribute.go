@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -245,7 +246,7 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 		return mine, false
 	}
 	for _, j := range mine {
-		later, by := j.Log.File.ModTime.Sub(out.File.ModTime), apartTimes
+		later, by := j.Log.File.ModTime.Sub(out.File.ModTime), evidence.Apart
 		if !out.trustsTimes() || j.Log.File.ModTime.IsZero() {
 			later, by = 0, time.Second
 			if j.Log.Kind.IsHistogram() && j.HasRows && j.First > EpochTimes {
@@ -296,7 +297,7 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	for i := range o.Fio.Jobs {
 		options := o.Options(i)
 		numjobs := max(int(number(options.OptionOfOne("numjobs"))), 1)
-		if jobs += numjobs; options.timesOf(&o.Fio.Jobs[i]).jobs > numjobs {
+		if jobs += numjobs; options.timesOf(&o.Fio.Jobs[i]).Jobs > numjobs {
 			return true
 		}
 		namesLog = namesLog || options.OptionOfOne("write_hist_log") != "" || options.OptionOfOne("write_lat_log") != ""
@@ -315,7 +316,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 		}
 	}
 	hasMore := false // logs of higher numbers than the report has
-	began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
+	began := time.UnixMilli(out.Fio.Timestamp - evidence.Elapsed(out.Fio)).Add(-time.Second)
 	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
 		if f := j.Log.File; j.Number > len(covers) && out.trustsTimes() && !f.ModTime.IsZero() && f.ModTime.Before(began) {
 			p.problems.skip("%s: not used: it is of an earlier run: %s was written by a fio that was started after it, "+

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -160,7 +161,7 @@ func (p *planner) fallBack() {
 		if len(e.Jobs) == 0 {
 			p.bareJob(e)
 		}
-		if !e.HasPeriodic() || !p.ev.Live && RequestsOf(e.Job) == 0 || slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.HasRows }) {
+		if !e.HasPeriodic() || !p.ev.Live && e.Job.Requests() == 0 || slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.HasRows }) {
 			continue
 		}
 		entries, without := []*Entry{e}, e.Jobs[1:]
@@ -261,7 +262,7 @@ func (j *Job) AveragedOver(rows FirstRows) int64 {
 		return 0
 	}
 	const lowerQuartile = 4 // because fio writes no row of averages for an interval without requests
-	return cmp.Or(rows.measure(lowerQuartile), max(nominal(rows[0].Time), 1))
+	return cmp.Or(rows.measure(lowerQuartile), max(evidence.Nominal(rows[0].Time), 1))
 }
 
 // setUnit sets the unit of the latencies in a log of completions or averages, and returns an error if nothing shows it.

@@ -55,7 +55,7 @@ func (m made) evidence() *Evidence {
 			if m.bins {
 				j.Directions[0].Clat.Layout, j.Directions[0].Clat.Bins = hist.Fio3(0), []hist.Bin{{Index: 7, Count: uint64(ran)}}
 			}
-			out.Take(&fiolog.Report{Version: m.version, Unit: hist.Nanoseconds, Timestamp: written.UnixMilli() - 5000 + ran, Jobs: []fiolog.Job{j}})
+			take(out, &fiolog.Report{Version: m.version, Unit: hist.Nanoseconds, Timestamp: written.UnixMilli() - 5000 + ran, Jobs: []fiolog.Job{j}})
 		}
 		ev.Outputs = []*Output{out}
 	}
@@ -249,7 +249,7 @@ func TestLogsOfGroups(t *testing.T) {
 		{"no bins", [][]uint32{nil, nil}, rowsOf{3, 3, 3, 5, 5}, nil, false, "s0 [1], s2 [2]", "which logs are of which group"},
 		{"logs of another run", [][]uint32{{3, 3}, {5}}, rowsOf{3, 5, 7}, nil, true, "s0 [1], s2 [2]", "its bins do not contain the rows"},
 	} {
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, HasBins: c.bins}
+		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Execution: evidence.Execution{HasBins: c.bins}}
 		ev := &Evidence{Run: &cbt.Run{Sections: c.file}, Reader: c.logs, Outputs: []*Output{out}}
 		out.Fio = &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), GlobalOptions: options{"write_hist_log": "out", "log_hist_msec": "1000"}}
 		for i, group := range c.groups {
@@ -351,7 +351,7 @@ func TestUndouble(t *testing.T) {
 		}{{"all rows", []uint64{17, 8, 6}, true}, {"more", []uint64{18, 9, 8}, true}, {"fewer", []uint64{17, 8, 5}, false}, {"no bins", nil, false}} {
 			of := fiolog.Job{Name: "a", Host: "h"}
 			of.Directions[0] = fiolog.DirectionStats{TotalIOs: 1000, Clat: fiolog.Latency{Layout: hist.Fio3(0), Bins: recordOf(c.bins).Bins}}
-			out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Client: true, HasBins: c.bins != nil, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
+			out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Client: true, HasBins: c.bins != nil, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}}
 			j := NewJob(&Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Host: "h", File: evidence.Of(&source.File{})}, Segment: -1})
 			j.HasRows = true
 			p := &planner{&Plan{}, &Evidence{Reader: doubled{rows: written}}, &Remarks{}}
@@ -372,7 +372,7 @@ func TestRanOfGroup(t *testing.T) {
 		Options: options{"verify": "crc32c", "numjobs": "2", "write_hist_log": "out"},
 	}
 	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}}
-	out.Take(&fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}})
+	take(out, &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}})
 	ev := &Evidence{Run: &cbt.Run{}, Reader: rowsOf{3, 3, 3}, Outputs: []*Output{out}}
 	for i := range 3 {
 		ev.Logs = append(ev.Logs, &Log{

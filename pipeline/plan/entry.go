@@ -49,10 +49,10 @@ func NewEntries(o *Output) (entries []*Entry) {
 			size = max(int(number(options.OptionOfOne("numjobs"))), 1)
 		}
 		size = max(size, j.Members)
-		if n := options.timesOf(j).jobs; n > size {
+		if n := options.timesOf(j).Jobs; n > size {
 			size, options.isGroup = n, true
 		}
-		e := &Entry{jobOptions: options, groups: o.groups, Out: o, Index: i, first: next[j.Host] + 1, Size: size}
+		e := &Entry{jobOptions: options, groups: o.Groups, Out: o, Index: i, first: next[j.Host] + 1, Size: size}
 		e.Job, e.Ran = e.View(j), e.RanIn(j)
 		entries = append(entries, e)
 		next[j.Host] += size
@@ -63,7 +63,7 @@ func NewEntries(o *Output) (entries []*Entry) {
 // RanIn returns how long the jobs of the entry had run when a report was written, in milliseconds.
 func (e *Entry) RanIn(j *fiolog.Job) int64 {
 	times := e.timesOf(j)
-	return max(times.ran, min(j.Runtime/int64(e.Size), times.most))
+	return max(times.Ran, min(j.Runtime/int64(e.Size), times.Most))
 }
 
 // View returns the statistics of the entry's job in any report of its fio. It moves the sum of all directions to the only
@@ -290,10 +290,3 @@ func common(list []map[string]string) map[string]string {
 
 // served reports whether a direction had requests.
 func served(s *fiolog.DirectionStats) bool { return s.TotalIOs > 0 || s.Uncounted }
-
-func RequestsOf(j *fiolog.Job) (sum uint64) {
-	for _, s := range j.All() {
-		sum += s.TotalIOs
-	}
-	return sum
-}

@@ -2,11 +2,8 @@ package plan
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -80,7 +77,7 @@ func (rows FirstRows) measure(part int) int64 {
 		return 0
 	}
 	slices.Sort(steps)
-	return max(nominal(steps[(len(steps)-1)/part]), 1)
+	return max(evidence.Nominal(steps[(len(steps)-1)/part]), 1)
 }
 
 // Sums are the sums of a log's rows in each direction.
@@ -205,173 +202,15 @@ func (ev *Evidence) lastRows(jobs []*Job) []int64 {
 	return times
 }
 
-// Output is what one fio printed: its last report, which covers the whole run, and what its periodic reports
-// (--status-interval) show together.
+// Output is what one fio printed, as far as it is of the run.
 type Output struct {
 	cbt.Report
-	Fio     *fiolog.Report
+	evidence.Execution
 	host    string   // of its jobs, by its own name or by the names of their logs
-	Client  bool     // written by fio --client: jobs of several hosts, no absolute time
-	HasBins bool     // json+
-	HasZone bool     // the zone of its timestamp is known
 	Live    bool     // fio still writes it
 	doubted bool     // that nothing says when its groups of jobs ran was said
-	groups  int      // the most groups of bins in any report
 	Entries []*Entry // entries of its jobs; none if it is not of the run
-
-	First      *Output  // that of another call of fio, with which the file begins; nil if this is it
-	Others     int      // executions of fio before this one, in the same file (>>)
-	Skip       int      // reports of these
-	Times      []int64  // of the reports of this execution, milliseconds since 1970
-	Says       []uint64 // hashes of what these say
-	begun      []begun  // of each job
-	Impossible string   // what is wrong with the run time of a job in a report; empty if nothing is
-}
-
-// Spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
-// if reports come more often. It is near the median, because the last report comes when the run ends, and others may be
-// late. It is 0 if there are too few reports.
-func (o *Output) Spacing() int64 {
-	if len(o.Times) < 3 {
-		return 0
-	}
-	var steps []int64
-	for i, at := range o.Times[1:] {
-		steps = append(steps, at-o.Times[i])
-	}
-	slices.Sort(steps)
-	if step := steps[len(steps)/2]; step < 700 {
-		return nominal(step)
-	} else {
-		return max(step+500, 1000) / 1000 * 1000
-	}
-}
-
-// begun says when a job began, by periodic reports.
-type begun struct {
-	start time.Time     // the earliest timestamp minus run time: the job began then or before
-	slack time.Duration // it may have begun this much before, because it had ended when the report was written
-	last  time.Time     // timestamp minus run time in the last report
-	ran   int64         // at the last report, milliseconds
-	ios   uint64        // at the last report
-	waits bool          // a report shows that it had not begun, or not ended its ramp_time
-}
-
-// Take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
-// machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again. A report of
-// another fio, which started after the one before had ended, replaces those before.
-func (o *Output) Take(one *fiolog.Report) {
-	says := xxhash.Sum64String(one.Says()) // before the zone, which is not known of copies
-	o.setZone(one)
-	if isAnother, hasRun := o.IsAnother(one); isAnother {
-		if hasRun {
-			o.Others++
-		}
-		o.Skip += len(o.Times)
-		o.Times, o.Says, o.begun, o.Impossible = nil, nil, nil, ""
-	}
-	before := one.Timestamp - elapsed(one)
-	if len(o.Times) > 0 {
-		before = o.Times[len(o.Times)-1]
-	}
-	o.Fio, o.groups, o.Times = one, max(o.groups, one.Groups()), append(o.Times, one.Timestamp)
-	o.Says = append(o.Says, says)
-	for len(o.begun) < len(one.Jobs) {
-		o.begun = append(o.begun, begun{})
-	}
-	o.Client, o.HasBins = one.Client, false
-	for i := range one.Jobs {
-		j := &one.Jobs[i]
-		b, options := &o.begun[i], o.Options(i)
-		times := options.timesOf(j)
-		if times.impossible > 0 {
-			o.Impossible = fmt.Sprintf("job %d (%s) ran for %v in a report of fio after %d s, which cannot be: not used", i+1, j.Name,
-				time.Duration(times.impossible)*time.Millisecond, j.Elapsed)
-		}
-		ran, at := times.ran, time.UnixMilli(one.Timestamp-times.ran)
-		ramp, _, _ := options.waits()
-		// Then it has run for less than the time since the report before. A job that has ended does not run on.
-		mayBegin := ran <= one.Timestamp-before && ran != b.ran
-		rampEnded := mayBegin && ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together
-		// In periodic reports of fio 3.1 to 3.16 the run time of a job that has ended grows. In the last one it is right.
-		hasEnded := ramp == 0 && b.ios > 0 && RequestsOf(j) >= b.ios
-		if rampEnded || ran < b.ran && !hasEnded {
-			*b = begun{waits: true} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time
-		}
-		switch {
-		case times.measured == 0 || one.Timestamp == 0:
-			at, b.waits = time.Time{}, true
-		case b.start.IsZero():
-			b.slack = time.Duration(one.Timestamp-before) * time.Millisecond
-		case ran > b.ran: // it ran when the report before was written
-			b.slack = 0
-		}
-		b.start, b.last, b.ran, b.ios = Earlier(b.start, at), at, ran, RequestsOf(j)
-		o.Client = o.Client || j.Host != ""
-		for _, s := range j.All() {
-			o.HasBins = o.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
-		}
-	}
-}
-
-// IsAnother reports whether a report is of another fio than those before, and whether that one has served requests for some time.
-// While fio lays out files it writes reports without requests. Later it counts its elapsed time from 0 again (3.33). In a report of
-// the moment in which a job begins, times count from the start of the machine, and directions have none.
-func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
-	was := o.Fio
-	switch {
-	case was == nil:
-		return false, false
-	case one.Format != fiolog.JSON: // of periodic reports in text there is only the last one
-		return true, true
-	}
-	requests := func(r *fiolog.Report) (n uint64) {
-		for i := range r.Jobs {
-			n += RequestsOf(&r.Jobs[i])
-		}
-		return n
-	}
-	if !slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool {
-		return a.Name == b.Name && a.Host == b.Host
-	}) {
-		return true, true
-	}
-	switch before, after := elapsed(was), elapsed(one); {
-	case was.Timestamp > 0 && one.Timestamp > 0 && one.Timestamp < was.Timestamp, was.Timestamp == 0 && requests(one) < requests(was):
-		isAnother = true // files were joined in another order than that of time
-	case before > 0 && after > 0 && was.Timestamp > 0 && one.Timestamp > 0:
-		// Another fio started after the one before had ended if it ran for less than the time between the two reports.
-		const rounding = 1200 // of elapsed, which is in whole seconds
-		isAnother = one.Timestamp-was.Timestamp-(after-before) > rounding || after < before
-	}
-	hasTime := func(j fiolog.Job) bool {
-		return slices.ContainsFunc(j.All(), func(s *fiolog.DirectionStats) bool { return s.Runtime > 0 })
-	}
-	return isAnother, requests(was) > 0 && slices.ContainsFunc(was.Jobs, hasTime)
-}
-
-// setZone finds the time zone of a report that has local time. fio wrote the report into the file then, so the file's time
-// differs by whole quarters of an hour. If it does not, the file is a copy, and the zone stays unknown.
-func (o *Output) setZone(one *fiolog.Report) {
-	const step = 15 * time.Minute // of zones
-	if o.HasZone = !one.IsLocal; o.HasZone || o.File.ModTime.IsZero() || o.File.ModLocal {
-		return
-	}
-	apart := o.File.ModTime.Sub(time.UnixMilli(one.Timestamp))
-	zone := apart.Round(step)
-	if o.HasZone = zone.Abs() <= ErrorOfZone && (apart-zone).Abs() <= apartTimes; o.HasZone {
-		one.Timestamp += zone.Milliseconds()
-	}
-}
-
-// elapsed returns how long fio ran until it wrote a report, in milliseconds. It may be up to a second too long. It is 0
-// if the report lacks it.
-func elapsed(rep *fiolog.Report) int64 {
-	longest := int64(0)
-	for i := range rep.Jobs {
-		longest = max(longest, rep.Jobs[i].Elapsed)
-	}
-	return longest * 1000
+	First   *Output  // that of another call of fio, with which the file begins; nil if this is it
 }
 
 // Options returns the options of a job of the report.
@@ -397,12 +236,8 @@ func (o *Output) names(prefix string) bool {
 // at which fio wrote it.
 func (o *Output) trustsTimes() bool {
 	at, _ := o.written()
-	return o.Fio.Timestamp > 0 && !o.File.ModTime.IsZero() && o.File.ModTime.Sub(at).Abs() <= apartTimes
+	return o.Fio.Timestamp > 0 && !o.File.ModTime.IsZero() && o.File.ModTime.Sub(at).Abs() <= evidence.Apart
 }
-
-// apartTimes is how much the times of files may differ that were written together. Some archives store times in steps
-// of two seconds.
-const apartTimes = 2500 * time.Millisecond
 
 // step returns how finely the times of files are recorded. Many archives, programs that copy, and file systems keep
 // whole or even seconds.
@@ -435,7 +270,7 @@ func (o *Output) written() (time.Time, Clock) {
 		j, options := &o.Fio.Jobs[i], o.Options(i)
 		ramp, delay, _ := options.waits()
 		g := groupKey{j.Host, j.GroupID}
-		ran := ramp + delay + time.Duration(options.timesOf(j).ran)*time.Millisecond
+		ran := ramp + delay + time.Duration(options.timesOf(j).Ran)*time.Millisecond
 		all[g.host] += max(ran-groups[g], 0)
 		groups[g] = max(groups[g], ran)
 	}

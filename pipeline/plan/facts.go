@@ -218,7 +218,7 @@ func (p *Plan) NoWindows() string {
 		case FromReports:
 			has = slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
 		case FromHist:
-			isShort := e != nil && e.Out.HasBins && e.WantsRows() && !j.IsJunk && j.Ran <= 2*j.Interval && RequestsOf(e.Job) > 0
+			isShort := e != nil && e.Out.HasBins && e.WantsRows() && !j.IsJunk && j.Ran <= 2*j.Interval && e.Job.Requests() > 0
 			has = j.HasRows && !j.IsZero || !j.HasRows && isShort
 		}
 		if has {

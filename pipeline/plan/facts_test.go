@@ -20,7 +20,7 @@ func TestCountJobs(t *testing.T) {
 		report := &fiolog.Report{Jobs: make([]fiolog.Job, len(sizes))}
 		for i, size := range sizes {
 			report.Jobs[i] = fiolog.Job{UsrCPU: float64(10 * size), Options: map[string]string{"numjobs": string(rune('0' + size)), "rw": "read"}}
-			list = append(list, &Entry{jobOptions: (&Output{Fio: report}).Options(i), Job: &report.Jobs[i], Out: &Output{Fio: report}, Size: size})
+			list = append(list, &Entry{jobOptions: (&Output{Execution: evidence.Execution{Fio: report}}).Options(i), Job: &report.Jobs[i], Out: &Output{Execution: evidence.Execution{Fio: report}}, Size: size})
 		}
 		return list
 	}
@@ -67,10 +67,10 @@ func TestCountJobs(t *testing.T) {
 // TestVerify: a job that reads what it has written runs for the time of both.
 func TestVerify(t *testing.T) {
 	for _, numjobs := range []int64{1, 3} {
-		e := NewEntries(&Output{Fio: &fiolog.Report{Jobs: []fiolog.Job{{
+		e := NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{{
 			Runtime: numjobs * 10480, Directions: [3]fiolog.DirectionStats{{Runtime: 5304}, {Runtime: 5178}},
 			Options: map[string]string{"verify": "crc32c", "numjobs": fmt.Sprint(numjobs)},
-		}}}})[0]
+		}}}}})[0]
 		if e.Ran != 10480 || e.Size != int(numjobs) || e.isGroup {
 			t.Errorf("%d jobs: ran %d, size %d", numjobs, e.Ran, e.Size)
 		}
@@ -92,13 +92,13 @@ func TestGroupOfSections(t *testing.T) {
 		{"jobs of another section", 15016, 5, ""},
 		{"one that was short", 3*ran + ran/4, 4, ""},
 	} {
-		entries := NewEntries(&Output{Fio: &fiolog.Report{
+		entries := NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{
 			GlobalOptions: map[string]string{"runtime": "3", "rw": "read"},
 			Jobs: []fiolog.Job{{
 				Name: "a", Runtime: c.runtime, Options: map[string]string{"rw": "write", "numjobs": "3"},
 				Mixed: &fiolog.DirectionStats{Runtime: ran, TotalIOs: 10},
 			}},
-		}})
+		}}})
 		p := &Plan{Run: &cbt.Run{}, Entries: entries}
 		set, rw := p.FioSettings(), entries[0].option("rw")
 		if e := entries[0]; e.Size != c.size || set.Mode != c.mode || rw != c.mode || set.RunSeconds != 3 || (e.Mixed != nil) != (c.mode == "") {
@@ -117,7 +117,7 @@ func TestPrefixesOfGroup(t *testing.T) {
 	}{{8000, "write_hist_log", true}, {4000, "write_hist_log", false}, {4000, "write_lat_log", false}, {4000, "write_bw_log", true}} {
 		of := fiolog.Job{Name: "a", Runtime: c.runtime, Options: options{c.option: "bb"}}
 		of.Directions[fiolog.Read].Runtime = 4000
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
+		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}}
 		for prefix, want := range map[string]bool{"aa": c.want, "bb": true} {
 			j := NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: evidence.Of(&source.File{Path: prefix + "_clat_hist.1.log"}), Job: 1}, Segment: -1})
 			if got := out.mayCover(j, []*Job{j}); got != want {
@@ -129,9 +129,9 @@ func TestPrefixesOfGroup(t *testing.T) {
 
 // TestPrefixesOfOldGroup: before fio 3.8 no run time shows that a group has several sections, but the numbers of logs do.
 func TestPrefixesOfOldGroup(t *testing.T) {
-	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{
+	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{
 		{Name: "a", Options: options{"write_hist_log": "bb"}},
-	}}}
+	}}}}
 	log := func(prefix string, number int) *Job {
 		file := evidence.Of(&source.File{Path: fmt.Sprintf("%s_clat_hist.%d.log", prefix, number)})
 		return NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: file, Job: number}, Segment: -1})
@@ -176,7 +176,7 @@ func TestMayWait(t *testing.T) {
 // TestNominal: measured intervals become those that people set, also in short runs.
 func TestNominal(t *testing.T) {
 	for measured, want := range map[int64]int64{986: 1000, 1010: 1000, 1980: 2000, 510: 500, 250: 250, 123: 120, 100: 100, 3: 0, 10_040: 10_000} {
-		if got := nominal(measured); got != want {
+		if got := evidence.Nominal(measured); got != want {
 			t.Errorf("rows of %d ms: %d, want %d", measured, got, want)
 		}
 	}
@@ -191,7 +191,7 @@ func TestNominal(t *testing.T) {
 		{[]int64{100, 620, 1095, 1597, 1700}, 500, 1000},
 		{[]int64{100, 1000}, 0, 1000}, // too few
 	} {
-		p := Output{Times: c.times}
+		p := Output{Execution: evidence.Execution{Times: c.times}}
 		if got := p.Spacing(); got != c.spacing || UsualWindow(got) != c.usual {
 			t.Errorf("reports at %v: %d, windows of %d", c.times, got, UsualWindow(got))
 		}
@@ -223,7 +223,7 @@ func TestOptionsOfSections(t *testing.T) {
 		{name: "client", want: "filename=/a | /b size=1g", jobs: []fiolog.Job{job(0, "filename=/b"), job(0, "filename=/a")}, client: true},
 		{name: "CBT", want: "size=1g", jobs: []fiolog.Job{job(0, "filename=/a"), job(0, "filename=/b")}, set: "librbdfio"},
 	} {
-		out := &Output{Fio: &fiolog.Report{GlobalOptions: words("size=1g"), Jobs: c.jobs}}
+		out := &Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: words("size=1g"), Jobs: c.jobs}}}
 		out.Client = c.client
 		p := &Plan{Run: &cbt.Run{}, Outputs: []*Output{out}}
 		p.Run.Benchmark = c.set

@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -65,41 +66,9 @@ func (o jobOptions) waits() (ramp, delay time.Duration, isKnown bool) {
 	return ramp, 0, true
 }
 
-// runTimes are how long a job of a report ran, in milliseconds.
-type runTimes struct {
-	measured   int64 // the longest of its directions; 0 if fio measured none, or for longer than it ran, which cannot be
-	impossible int64 // that time; else 0
-	ran        int64 // the time until the report was written
-	most       int64 // no job ran longer
-	jobs       int   // the entry has at least as many jobs
-}
-
-// timesOf returns the run times of a job in a report. job_runtime may be a sum over jobs (group_reporting), or the time
-// that the job has waited. In the report of the moment in which a job begins, it is the time since fio or the machine was
-// started: the job then has requests, but its directions have no time.
-func (o jobOptions) timesOf(j *fiolog.Job) runTimes {
-	t := runTimes{jobs: 1}
-	sum := int64(0)
-	for _, s := range j.All() {
-		t.measured = max(t.measured, s.Runtime)
-		sum += s.Runtime
-	}
-	if j.Elapsed > 0 && t.measured > (j.Elapsed+1)*1000 {
-		t.measured, t.impossible = 0, t.measured
-	}
-	if t.ran = t.measured; t.ran == 0 && RequestsOf(j) == 0 {
-		t.ran = j.Runtime
-	}
-	if t.most = t.measured; o.HasOption("verify") {
-		if t.most = sum; j.Elapsed > 0 { // it reads after it has written; in a group others may have other directions
-			t.most = max(min(sum, j.Elapsed*1000), t.measured)
-		}
-	}
-	const slack = 50 // milliseconds; run times in a group may also differ by a twentieth
-	if more := j.Runtime - t.most/20 - slack; t.most > 0 && more > t.most {
-		t.jobs = int((more-1)/t.most) + 1
-	}
-	return t
+// timesOf returns the run times of a job in a report.
+func (o jobOptions) timesOf(j *fiolog.Job) evidence.RunTimes {
+	return evidence.TimesOf(j, o.HasOption("verify"))
 }
 
 // WantsRows reports whether the options name a histogram log. If the run has only totals, that log is missing.
@@ -272,11 +241,14 @@ func (p *planner) completeText() {
 		if o.Fio.Format == fiolog.Normal && slices.Contains(sections, nil) {
 			continue
 		}
+		fio := *o.Fio // evidence does not change
+		fio.Jobs = slices.Clone(fio.Jobs)
+		o.Fio = &fio
 		for i, s := range sections {
 			if s == nil {
 				continue
 			}
-			j, options := &o.Fio.Jobs[i], s.Map()
+			j, options := &fio.Jobs[i], s.Map()
 			maps.Copy(options, j.Options)
 			if j.Options = options; o.Fio.Format == fiolog.Terse {
 				completeTerse(o.Fio, j, s)
@@ -315,6 +287,9 @@ func completeTerse(r *fiolog.Report, j *fiolog.Job, section *fioargs.Section) {
 		j.Sync.Uncounted = j.Sync.Uncounted || isSet && o.Value != "0" && served(&j.Directions[fiolog.Write])
 	}
 	size := uint64(jobOptions{own: j.Options}.requestSize())
+	if j.Mixed != nil {
+		j.Mixed = new(*j.Mixed)
+	}
 	for _, d := range j.All() {
 		if section.IsOn("lat_percentiles") {
 			d.Lat.Percentiles, d.Lat.PercentileStep = d.Clat.Percentiles, d.Clat.PercentileStep

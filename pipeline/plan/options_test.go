@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -99,8 +100,9 @@ func TestCompleteTerse(t *testing.T) {
 		r.Jobs[0].Directions[fiolog.Read] = fiolog.DirectionStats{
 			IOBytes: 160 << 10, Uncounted: true, Runtime: 2003, IOPS: 19, Clat: fiolog.Latency{Percentiles: []fiolog.Percentile{{Rank: 50}}},
 		}
-		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Fio: r}}}}
+		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Execution: evidence.Execution{Fio: r}}}}}
 		p.completeText()
+		r = p.Outputs[0].Fio
 		direction, s := "read", &r.Jobs[0].Directions[fiolog.Read]
 		if r.Jobs[0].Mixed != nil {
 			direction, s = "all", r.Jobs[0].Mixed
@@ -133,8 +135,9 @@ func TestCompleteText(t *testing.T) {
 		}
 		printed := map[string]string{"rw": "randread", "bs": "4096", "ioengine": "libaio", "iodepth": "16"}
 		r := &fiolog.Report{Format: fiolog.Normal, Jobs: []fiolog.Job{{Name: "a", Options: printed}}}
-		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Fio: r}}}}
+		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Execution: evidence.Execution{Fio: r}}}}}
 		p.completeText()
+		r = p.Outputs[0].Fio
 		if got := r.Jobs[0].Options; got["startdelay"] != c.want || got["bs"] != "4096" {
 			t.Errorf("%s: %v", c.name, got)
 		}

@@ -66,7 +66,7 @@ func place(out *Output, entries []*Entry) placement {
 	if end.IsZero() {
 		return placement{}
 	}
-	ran := time.Duration(elapsed(out.Fio)) * time.Millisecond
+	ran := time.Duration(evidence.Elapsed(out.Fio)) * time.Millisecond
 	files := []*evidence.File{out.File}
 	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	longest, isOneStage, isGroup := longestOf(entries), isOneStage(entries), false
@@ -221,13 +221,13 @@ func placeByReports(out *Output, entries []*Entry) placement {
 	}
 	var first time.Time
 	for _, e := range entries {
-		if b := &out.begun[e.Index]; !b.start.IsZero() {
-			half := b.slack / 2
+		if b := &out.Begun[e.Index]; !b.Start.IsZero() {
+			half := b.Slack / 2
 			unsure := errorOfReport + half + forks(e)
 			if out.Live {
 				half = 0 // most still run, and have since this start
 			}
-			p.Starts[e] = moment{b.start.Add(-half), clockReport, unsure}
+			p.Starts[e] = moment{b.Start.Add(-half), clockReport, unsure}
 			first = Earlier(first, p.Starts[e].Start)
 		}
 	}
@@ -240,7 +240,7 @@ func placeByReports(out *Output, entries []*Entry) placement {
 	earliest := map[start]moment{}
 	of := func(e *Entry) (start, bool) {
 		ramp, _, _ := e.waits()
-		return start{e.GroupID, ramp}, !out.begun[e.Index].waits && !e.HasOption("startdelay") && !e.HasOption("wait_for")
+		return start{e.GroupID, ramp}, !out.Begun[e.Index].Waits && !e.HasOption("startdelay") && !e.HasOption("wait_for")
 	}
 	for _, e := range entries {
 		if m, ok := p.Starts[e]; !ok && !first.IsZero() {
@@ -371,7 +371,7 @@ func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []
 
 // hasRun reports whether a job of some entries ran at all.
 func hasRun(entries []*Entry) bool {
-	return slices.ContainsFunc(entries, func(e *Entry) bool { return e.Ran > 0 || RequestsOf(e.Job) > 0 })
+	return slices.ContainsFunc(entries, func(e *Entry) bool { return e.Ran > 0 || e.Job.Requests() > 0 })
 }
 
 // forks returns how far apart the jobs of entries may begin that were started together.

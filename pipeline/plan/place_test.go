@@ -28,7 +28,7 @@ type section struct {
 // outputOf makes a report of sections, with a log each, as fio leaves them. elapsed is in
 // seconds.
 func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
-	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json", Modified: source.Modified{ModTime: written}})}, Times: make([]int64, 1)}
+	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json", Modified: source.Modified{ModTime: written}})}, Execution: evidence.Execution{Times: make([]int64, 1)}}
 	out.Fio = &fiolog.Report{Timestamp: written.UnixMilli()}
 	for i, s := range sections {
 		j := fiolog.Job{Name: fmt.Sprint("job", i), GroupID: s.group, Elapsed: elapsed, Options: s.options}
@@ -313,7 +313,7 @@ func TestGroupWaited(t *testing.T) {
 			Timestamp: written.UnixMilli(), GlobalOptions: map[string]string{"ramp_time": c.all},
 			Jobs: []fiolog.Job{{Runtime: c.runtime, Elapsed: c.elapsed, Directions: [3]fiolog.DirectionStats{{Runtime: 3000}}, Options: map[string]string{"startdelay": c.own}}},
 		}
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Fio: report, Times: make([]int64, 1)}
+		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: report, Times: make([]int64, 1)}}
 		entries := NewEntries(out)
 		if p := Place(out, entries); (p.doubt != "") != c.want {
 			t.Errorf("%+v: %+v", c, p)
@@ -338,7 +338,7 @@ func TestPlaceByReports(t *testing.T) {
 	}
 	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}}
 	for _, rep := range []*fiolog.Report{report(1020, 1000, 0), report(2010, 2000, 0), report(3050, 3000, 0), report(4030, 3000, 700), report(5040, 3000, 1700)} {
-		out.Take(rep)
+		take(out, rep)
 	}
 	entries := NewEntries(out)
 	p := Place(out, entries)
@@ -357,7 +357,7 @@ func TestPlaceInHang(t *testing.T) {
 			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(ms), Runtime: ms}
 			rep.Jobs = append(rep.Jobs, j)
 		}
-		out.Take(rep)
+		take(out, rep)
 	}
 	entries := NewEntries(out)
 	if p := Place(out, entries); !p.Starts[entries[1]].Start.Equal(p.Starts[entries[0]].Start) || p.how != "" {
@@ -391,7 +391,7 @@ func TestReportsOfStart(t *testing.T) {
 		for _, r := range c.reports {
 			j := fiolog.Job{Name: "a", Elapsed: r.at/1000 + 1, Runtime: r.job, Options: c.options}
 			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(r.requests), Runtime: r.direction}
-			out.Take(&fiolog.Report{Timestamp: written.UnixMilli() + r.at, Jobs: []fiolog.Job{j}})
+			take(out, &fiolog.Report{Timestamp: written.UnixMilli() + r.at, Jobs: []fiolog.Job{j}})
 		}
 		entries := NewEntries(out)
 		m := placeByReports(out, entries).Starts[entries[0]]
@@ -414,7 +414,7 @@ func TestForks(t *testing.T) {
 			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(ran), Runtime: ran}
 			rep.Jobs = append(rep.Jobs, j)
 		}
-		out.Take(rep)
+		take(out, rep)
 	}
 	entries := NewEntries(out)
 	if got := startsOf(Place(out, entries), entries); !near(got, []int64{-100, -281}, 0) {
@@ -433,7 +433,7 @@ func TestRanFor(t *testing.T) {
 		{fiolog.Job{Runtime: 3000, Mixed: &fiolog.DirectionStats{Runtime: 3001}}, 3001},
 		{fiolog.Job{Runtime: 3000}, 3000},
 	} {
-		if got := (jobOptions{}).timesOf(&c.job).ran; got != c.want {
+		if got := (jobOptions{}).timesOf(&c.job).Ran; got != c.want {
 			t.Errorf("%+v: %d, want %d", c.job, got, c.want)
 		}
 	}
@@ -451,42 +451,9 @@ func TestRanOfVerify(t *testing.T) {
 		{fiolog.Job{Runtime: 27708, Elapsed: 8, Directions: [3]fiolog.DirectionStats{{Runtime: 4688}, {Runtime: 3548}, {Runtime: 7072}}}, 7072},
 	} {
 		c.job.Options = verify
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}
+		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}}
 		if got := NewEntries(out)[0].Ran; got != c.want {
 			t.Errorf("%+v: %d ms, want %d", c.job, got, c.want)
-		}
-	}
-}
-
-// TestAnotherExecution: a report appended to that of an earlier run (>>) is not a later
-// one of the same run.
-func TestAnotherExecution(t *testing.T) {
-	rep := func(ms, elapsed int64, names ...string) *fiolog.Report {
-		r := &fiolog.Report{Timestamp: written.UnixMilli() + ms}
-		for _, n := range names {
-			r.Jobs = append(r.Jobs, fiolog.Job{Name: n, Elapsed: elapsed})
-		}
-		return r
-	}
-	for _, c := range []struct {
-		name          string
-		before, after *fiolog.Report
-		want          bool
-	}{
-		{"a second later", rep(0, 4, "a"), rep(1000, 5, "a"), false},
-		{"a second later, rounded", rep(0, 4, "a"), rep(1990, 5, "a"), false},
-		{"the last one", rep(0, 4, "a"), rep(60, 4, "a"), false},
-		{"the same job at once", rep(0, 5, "a"), rep(5100, 6, "a"), true},
-		{"the same job for longer", rep(0, 5, "a"), rep(9500, 10, "a"), true},
-		{"the same job for less", rep(0, 5, "a"), rep(3000, 3, "a"), true},
-		{"other jobs", rep(0, 5, "a"), rep(1000, 6, "b"), true},
-		{"fewer jobs", rep(0, 5, "a", "a"), rep(1000, 6, "a"), true},
-		{"without times", rep(0, 0, "a"), rep(0, 0, "a"), false},
-	} {
-		out := &Output{}
-		out.Take(c.before)
-		if out.Take(c.after); (out.Skip == 1) != c.want || len(out.Times) != 2-out.Skip {
-			t.Errorf("%s: %d reports of another, %d of this one", c.name, out.Skip, len(out.Times))
 		}
 	}
 }
@@ -508,7 +475,7 @@ func TestLocalTime(t *testing.T) {
 		{"no time", time.Time{}, 0, false, ErrorOfZone},
 	} {
 		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: c.written}})}}
-		out.Take(&fiolog.Report{Format: fiolog.Normal, Timestamp: printed.UnixMilli(), IsLocal: true, Jobs: []fiolog.Job{{
+		take(out, &fiolog.Report{Format: fiolog.Normal, Timestamp: printed.UnixMilli(), IsLocal: true, Jobs: []fiolog.Job{{
 			Name: "a", Members: 1, Process: 1, Directions: [fiolog.Directions]fiolog.DirectionStats{{TotalIOs: 10, Runtime: 5000}},
 		}}})
 		entries := NewEntries(out)
@@ -555,4 +522,14 @@ func laterJob(e *Entry, first int64) *Job {
 		Entry: e, Source: FromHist, Head: Head{HasRows: true, First: first},
 		Interval: 1000, Ran: 5000,
 	}
+}
+
+// take adds a report to an output.
+func take(out *Output, r *fiolog.Report) {
+	var all []*evidence.Execution
+	if out.Fio != nil {
+		all = append(all, new(out.Execution))
+	}
+	all = evidence.Join(all, r, out.File.Modified)
+	out.Execution = *all[len(all)-1]
 }

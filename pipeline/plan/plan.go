@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // New plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran. Faults of
@@ -71,7 +72,7 @@ func (p *planner) windows() error {
 	if rows == 0 {
 		for _, j := range p.Jobs { // logs with so few rows that their length is not known otherwise
 			if j.Source == FromHist && j.HasRows {
-				rows = max(rows, nominal(j.First-j.Origin))
+				rows = max(rows, evidence.Nominal(j.First-j.Origin))
 			}
 		}
 	}
@@ -102,14 +103,6 @@ func (p *planner) windows() error {
 		p.Shift = p.Window - phase
 	}
 	return nil
-}
-
-// nominal returns the interval that people set, in milliseconds, for a measured one: rows and reports come a little late.
-func nominal(ms int64) int64 {
-	if hundreds := (ms + 50) / 100 * 100; max(ms-hundreds, hundreds-ms)*20 <= ms {
-		return hundreds
-	}
-	return (ms + 5) / 10 * 10
 }
 
 // Modulo returns the remainder of a division, from 0 to n-1.

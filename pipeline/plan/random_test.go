@@ -70,7 +70,7 @@ func drawEvidence(r *rand.Rand) *Evidence {
 				}
 				rep.Jobs = append(rep.Jobs, of)
 			}
-			out.Take(rep)
+			take(out, rep)
 		}
 		ev.Outputs = append(ev.Outputs, out)
 	}

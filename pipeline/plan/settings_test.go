@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -77,7 +78,7 @@ func sectionOf(of options) *fioargs.Section {
 func TestFioSettings(t *testing.T) {
 	for _, c := range settingsCases {
 		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
-		byReport := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Fio: report})}
+		byReport := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Execution: evidence.Execution{Fio: report}})}
 		both := maps.Clone(c.global)
 		if both == nil {
 			both = options{}
@@ -169,7 +170,7 @@ func TestSectionsOfGroup(t *testing.T) {
 		j := fiolog.Job{Runtime: 3000, Options: c.own}
 		j.Directions[fiolog.Read] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 3000, IOBytes: c.bytes}
 		global := options{"rw": "randread", "bs": "4k", "iodepth": "4", "ramp_time": "1"}
-		entries := NewEntries(&Output{Fio: &fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{j}}})
+		entries := NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{j}}}})
 		p := &Plan{Run: &cbt.Run{Sections: c.file}, Entries: entries}
 		if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" || entries[0].Size != 3 {
 			t.Errorf("%s: %d jobs: %s", c.name, entries[0].Size, diff)
@@ -180,7 +181,7 @@ func TestSectionsOfGroup(t *testing.T) {
 	}
 	writes := fiolog.Job{Runtime: 3000}
 	writes.Directions[fiolog.Write] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 10, IOBytes: 10 * 4096}
-	p := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}})}
+	p := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}}})}
 	if set := p.FioSettings(); set.Mode != "" {
 		t.Errorf("writes have the mode %s", set.Mode)
 	}
@@ -214,7 +215,7 @@ func TestFioSettingsOfJobs(t *testing.T) {
 	}
 	p := &Plan{Run: &cbt.Run{}}
 	for i := range report.Jobs {
-		p.Entries = append(p.Entries, &Entry{jobOptions: (&Output{Fio: report}).Options(i)})
+		p.Entries = append(p.Entries, &Entry{jobOptions: (&Output{Execution: evidence.Execution{Fio: report}}).Options(i)})
 	}
 	if diff := cmp.Diff(mapping.CBT{Mode: "randread", NumJobs: 2}, p.FioSettings()); diff != "" {
 		t.Error(diff)
@@ -239,7 +240,7 @@ func TestLiveSize(t *testing.T) {
 		{nil, options{"rw": "read"}, 101, 100 * 512, 0},
 	} {
 		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
-		e := &Entry{jobOptions: (&Output{Fio: report}).Options(0), Job: &report.Jobs[0]}
+		e := &Entry{jobOptions: (&Output{Execution: evidence.Execution{Fio: report}}).Options(0), Job: &report.Jobs[0]}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
 		p := &Plan{Run: &cbt.Run{}, Entries: []*Entry{e}}
 		if got, ok := p.RequestSize(fiolog.Read, true); int64(got) != c.want || ok != (c.want > 0) {
@@ -322,7 +323,7 @@ func TestSectionsOfVolumes(t *testing.T) {
 				}
 				report.Jobs = append(report.Jobs, j)
 			}
-			for _, e := range NewEntries(&Output{Fio: report}) {
+			for _, e := range NewEntries(&Output{Execution: evidence.Execution{Fio: report}}) {
 				e.Jobs = []*Job{{Entry: e}}
 				p.Entries, p.Jobs = append(p.Entries, e), append(p.Jobs, e.Jobs...)
 			}

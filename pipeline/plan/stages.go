@@ -10,6 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // stages divides an execution into its stages, in the order of time. One fio runs its stages one after another. On other
@@ -113,7 +114,7 @@ func (p *planner) stage(jobs []*Job) *Plan {
 // HasBegun reports whether jobs of the stage have served requests. While fio runs, those of later stages wait.
 func (p *Plan) HasBegun() bool { return slices.ContainsFunc(p.Jobs, hasBegun) }
 
-func hasBegun(j *Job) bool { return j.Entry == nil || RequestsOf(j.Entry.Job) > 0 }
+func hasBegun(j *Job) bool { return j.Entry == nil || j.Entry.Job.Requests() > 0 }
 
 // batch is jobs that one fio started together.
 type batch struct {
@@ -207,7 +208,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 			var of batch
 			for _, j := range jobs {
 				next := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
-				if j.Ran == 0 && RequestsOf(j.Entry.Job) == 0 {
+				if j.Ran == 0 && j.Entry.Job.Requests() == 0 {
 					next.start = time.Time{} // it failed at once
 				}
 				if j.Ran > 0 && !j.Start.IsZero() {
@@ -287,7 +288,7 @@ func (p *planner) turnsOfLogs(jobs []*Job) (turns []batch) {
 		j, ran := jobs[i], time.Duration(last)*time.Millisecond
 		slack := time.Duration(max(j.Interval, 1000)) * time.Millisecond * 3 / 2
 		if !j.HasLength() { // jobs that ended together are a stage, as with other logs
-			ran, slack = apartTimes, 0
+			ran, slack = evidence.Apart, 0
 		}
 		all = append(all, batch{[]*Job{j}, j.Start, j.Start.Add(ran), min(slack, ran/2)})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // Errors of the evidence, as measured with fio 3.33 and 3.42 on an idle and on a busy machine. A few times a second fio
@@ -25,7 +26,7 @@ const (
 	errorOfStage  = 300 * time.Millisecond // of each stage, if its place follows from the next stage
 	errorOfLast   = 500 * time.Millisecond // the same, in the times of files
 	ErrorOfCoarse = 2 * time.Second        // of times in whole or even seconds
-	ErrorOfZone   = 14 * time.Hour         // if the time zone is unknown
+	ErrorOfZone   = evidence.LongestZone   // if the time zone is unknown
 )
 
 // EpochTimes is the smallest time that can be one of log_unix_epoch, in milliseconds since 1970 (1973). No job runs so
@@ -33,7 +34,7 @@ const (
 const EpochTimes = 1e11
 
 // together is the largest difference in reports between the starts of jobs that began together.
-const together = 250 * time.Millisecond
+const together = evidence.Together
 
 // isPossible reports whether a time can be evidence. fio did not exist before 1970, and a [time.Duration] covers 292 years.
 func isPossible(t time.Time) bool { return t.Unix() >= 0 && t.UTC().Year() < 2200 }
@@ -103,7 +104,7 @@ func (p *planner) begunApart(e *Entry) bool {
 		return false
 	}
 	var first, last time.Time
-	slack := step(e.Out.File) + apartTimes/2
+	slack := step(e.Out.File) + evidence.Apart/2
 	for i, row := range p.ev.lastRows(e.Jobs) {
 		j := e.Jobs[i]
 		if !j.HasRows || j.Log.File.ModTime.IsZero() {
@@ -358,7 +359,7 @@ func (p *planner) endedTogether(jobs []*Job) (batches [][]*Job) {
 	written := func(j *Job) time.Time { return j.Log.File.ModTime }
 	jobs = slices.SortedStableFunc(slices.Values(jobs), func(a, b *Job) int { return written(a).Compare(written(b)) })
 	for i, j := range jobs {
-		if i == 0 || written(j).Sub(written(jobs[i-1])) > apartTimes {
+		if i == 0 || written(j).Sub(written(jobs[i-1])) > evidence.Apart {
 			batches = append(batches, nil)
 		}
 		batches[len(batches)-1] = append(batches[len(batches)-1], j)

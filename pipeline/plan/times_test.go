@@ -161,7 +161,7 @@ func TestGroupBegunApart(t *testing.T) {
 		{[]time.Duration{2 * time.Second, 0}, []int64{3000, 3000}, true},
 		{[]time.Duration{time.Second, 0}, []int64{3000, 3000}, false}, // within the length of a row
 	} {
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: at}})}, Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}
+		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: at}})}, Execution: evidence.Execution{Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}}
 		e := &Entry{Out: out, Job: &fiolog.Job{}, jobOptions: jobOptions{isGroup: true}}
 		for i, before := range c.written {
 			file := evidence.Of(&source.File{Modified: source.Modified{ModTime: at.Add(-before)}})

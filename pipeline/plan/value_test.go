@@ -27,7 +27,7 @@ func (lasts) Last(jobs []*Job) (times []int64) {
 // TestStages: groups that ran one after another are stages, those side by side are one. In a stage, jobs with the same
 // options are a section.
 func TestStages(t *testing.T) {
-	outs := map[string]*Output{"a": {Fio: &fiolog.Report{}}, "b": {Fio: &fiolog.Report{}}}
+	outs := map[string]*Output{"a": {Execution: evidence.Execution{Fio: &fiolog.Report{}}}, "b": {Execution: evidence.Execution{Fio: &fiolog.Report{}}}}
 	at := func(host string, group int, rw string, start, ran int64) *Job { // milliseconds
 		own := options{"rw": rw}
 		if name, waits, ok := strings.Cut(rw, " after "); ok {

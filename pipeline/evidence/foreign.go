@@ -1,4 +1,4 @@
-package cbt
+package evidence
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -33,9 +32,9 @@ var wrappings = []struct {
 
 // foreign says what a text is that has fio's output in a form that is not read, and how to take it out. It is empty for any
 // other text, and for lines of which nothing shows that they are of fio, unless isNamed is true, because the user says it.
-func foreign(f *evidence.File, head []byte, isNamed bool) string {
+func foreign(name string, head []byte, isNamed bool) string {
 	const advice = "fio's output in %s, which is not read as it is: take it out first: %s %s > fio.out"
-	base := path.Base(f.Path)
+	base := path.Base(name)
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		if !isNamed && !hasReport(bytes.ReplaceAll(head, []byte{0}, nil)) {
 			return ""
