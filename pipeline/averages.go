@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -74,7 +75,7 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 			r.problems.skip("%w", err)
 		}
 		if len(r.Averages) > 0 { // without averages, the rates come from the rows
-			r.rows[j].until = max(r.rows[j].until, last)
+			r.read.Counts[j].Until = max(r.read.Counts[j].Until, last)
 		}
 	}
 	has, single, windows := map[align.Key]bool{}, map[align.Key]bool{}, map[int64]bool{}
@@ -84,7 +85,7 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 	}
 	sums := averages{}
 	for _, j := range r.Jobs {
-		start, end := j.Offset+r.Shift, r.endOf(j)+r.Shift
+		start, end := j.Offset+r.Shift, r.read.EndOf(j)+r.Shift
 		if end <= start { // it is not known yet
 			end = math.MaxInt64
 		}
@@ -238,23 +239,23 @@ func (t *averagedTotals) totals() *mapping.Totals {
 	out := &mapping.Totals{DurationMS: t.last}                                  // also if nothing completed at first
 	known := func(m mean) float64 { return float64(out.DurationMS) - m.weight } // milliseconds
 	if ms := known(t.requests); ms > 0 {
-		out.IOPS = rounded(t.requests.sum*1000/ms, 1e3)
+		out.IOPS = account.Rounded(t.requests.sum*1000/ms, 1e3)
 	}
 	if ms := known(t.bytes); ms > 0 {
-		out.Bandwidth = rounded(t.bytes.sum*1000/ms, 1)
+		out.Bandwidth = account.Rounded(t.bytes.sum*1000/ms, 1)
 	}
 	if t.latency.weight == 0 {
 		t.latency = t.byTime
 	}
 	if t.latency.weight > 0 {
-		out.Latency.Mean = rounded(t.latency.sum/t.latency.weight, 1e3)
+		out.Latency.Mean = account.Rounded(t.latency.sum/t.latency.weight, 1e3)
 	}
 	return out
 }
 
 // windowOfAverage returns a window of averages. It is nil if nothing completed in it. What is not known is 0.
 func (r *runReader) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average) *window.Window {
-	start, end := k.window*r.Window, min((k.window+1)*r.Window, r.end())
+	start, end := k.window*r.Window, min((k.window+1)*r.Window, r.read.End())
 	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.Window/20 { // rows come some milliseconds late
 		return nil
 	}
@@ -264,14 +265,14 @@ func (r *runReader) windowOfAverage(run *mapping.RunInfo, k averageKey, s *avera
 		if m.isPartial || m.weight == 0 {
 			return 0
 		}
-		return perSecond(m.sum, end-start) / 1000
+		return account.PerSecond(m.sum, end-start) / 1000
 	}
-	w.IOPS, w.Bandwidth = rounded(known(s.iops), 1e3), rounded(known(s.bandwidth), 1)
+	w.IOPS, w.Bandwidth = account.Rounded(known(s.iops), 1e3), account.Rounded(known(s.bandwidth), 1)
 	if of := s.latency; !of.isPartial && of.weight > 0 {
 		if !s.iops.isPartial && s.byRate.weight > 0 {
 			of = s.byRate
 		}
-		w.Latency.Mean = rounded(of.sum/of.weight/1000, 1e3) // from nanoseconds
+		w.Latency.Mean = account.Rounded(of.sum/of.weight/1000, 1e3) // from nanoseconds
 	}
 	return w
 }

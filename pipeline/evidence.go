@@ -65,15 +65,7 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 			Title: title, Completions: opt.Source == SourceRaw, Window: opt.Window, Bins: opt.Bins,
 			Start: opt.Start, Absent: !absolute, Offsets: opt.Offsets, ByJob: opt.Align == AlignJob,
 		}, remarks)
-		for _, err := range remarks.Skipped {
-			said.skip("%w", err)
-		}
-		for _, err := range remarks.Lacking {
-			said.lack("%w", err)
-		}
-		for _, err := range remarks.Notes {
-			said.note("%w", err)
-		}
+		said.take(remarks)
 	}
 	if err = cmp.Or(ctx.Err(), err); err != nil {
 		in.close(nil)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/fio2es/fio2es/internal/alike"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // problems collects what is wrong with a run's files while the rest of them is read. It is safe for concurrent use. The
@@ -29,6 +30,19 @@ func (p *problems) lack(format string, args ...any) { p.add(&p.skipped, fmt.Erro
 
 // note adds something that the user should know, although nothing is missing.
 func (p *problems) note(format string, args ...any) { p.add(&p.notes, fmt.Errorf(format, args...)) }
+
+// take adds remarks.
+func (p *problems) take(r *plan.Remarks) {
+	for _, err := range r.Skipped {
+		p.skip("%w", err)
+	}
+	for _, err := range r.Lacking {
+		p.lack("%w", err)
+	}
+	for _, err := range r.Notes {
+		p.note("%w", err)
+	}
+}
 
 func (p *problems) add(to *alike.List[error], err error) {
 	p.mu.Lock()

@@ -25,6 +25,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -257,6 +258,8 @@ func (s *Stage) news(all []error) []error {
 
 // result returns the run's document, and what is to be said, after all windows were read.
 func (s *Stage) result(r *runReader) (*Result, error) {
+	a := account.Of(r.read)
+	r.problems.take(&a.OfEntries)
 	r.problems.sort()
 	// If a file has changed since it was found, it is unknown which content was read. So it has no hash, and the run is stored
 	// again when its files are read again. A report that has grown still says what was found: by that the run is found then.
@@ -277,8 +280,8 @@ func (s *Stage) result(r *runReader) (*Result, error) {
 			}
 		}
 	}
-	r.conclude()
-	doc := r.summary()
+	r.problems.take(&a.OfRun)
+	doc := r.summary(a)
 	skipped, notes := r.problems.all()
 	return &Result{Run: doc, Skipped: s.news(skipped), Notes: s.news(notes), Plan: r.Plan}, nil
 }
@@ -406,7 +409,8 @@ func (f *liveReader) follow(storing context.Context, r *runReader) (*mapping.Run
 	stored := time.Now()
 	e.Run.Ingest = mapping.LiveIngest(stored)
 	r.execution = e
-	var docs []*mapping.Interval // not stored yet
+	r.problems.take(&account.Of(r.read).OfEntries) // of jobs that have no rows
+	var docs []*mapping.Interval                   // not stored yet
 	put := func() error {
 		if len(docs) == 0 {
 			return nil
@@ -416,7 +420,7 @@ func (f *liveReader) follow(storing context.Context, r *runReader) (*mapping.Run
 		return err
 	}
 	store := func() (*mapping.Run, error) { // and make all documents so far visible
-		doc := r.summary()
+		doc := r.summary(account.Of(r.read))
 		doc.Run.Complete = false
 		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
 		stored = time.Now()

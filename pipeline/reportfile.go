@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
@@ -38,8 +39,6 @@ type reportFile struct {
 	ready *fiolog.Report // the next one whose rows are not made yet, or nil
 	took  int64          // when the last one was written whose rows were made
 
-	late    int   // rows that are longer than the others
-	longest int64 // of these, milliseconds
 }
 
 type reportJob struct {
@@ -51,10 +50,9 @@ type reportJob struct {
 	sofar [fiolog.WithSync]*hist.Histogram
 	until int64 // when the last report was written, or the job's end, since the job's start
 	ran   int64 // fio's run time at the last report
-	// active is when the last report was written in which the job had run on or served requests. It is the job's end,
-	// while reports about other jobs may follow.
-	active int64
-	last   *fiolog.Job
+	// counts have the latest report, and when the last one was written in which the job had run on or served requests. That is
+	// the job's end, while reports about other jobs may follow.
+	counts *account.Counts
 }
 
 // liveFiles are files that fio still writes.
@@ -181,9 +179,9 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 	end := r.endOf(rep, ran)
 	from := r.until
 	if ran > before {
-		r.active = end
+		r.counts.Last = end
 	}
-	r.last, r.until = j, end
+	r.counts.Report, r.until = j, end
 	isLate := end-from > r.job.Interval*3/2 // because a job hung
 	whole := r.run.follows || isLate
 	for d := r.from; d < fiolog.WithSync; d++ {
@@ -198,9 +196,9 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 		row.Whole = whole
 		switch {
 		case row.Total > 0:
-			r.active = end
+			r.counts.Last = end
 			if isLate {
-				r.late, r.longest = r.late+1, max(r.longest, end-from)
+				r.counts.Longest = max(r.counts.Longest, end-from)
 			}
 			r.queue = append(r.queue, row)
 		case r.run.isLive && !now.IsEmpty() && end > from: // otherwise windows stay open, because the next row may begin here

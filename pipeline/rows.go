@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/evidence"
@@ -213,61 +214,8 @@ type jobRows struct {
 
 	queue []align.Row // read and not returned yet; valid until more rows are read
 	last  bool        // no rows follow those of the queue
-	ended bool        // all rows were returned
 
-	directions [fiolog.WithSync]directionCounts
-	until      int64 // end of the last row, in milliseconds since the job's start
-	damaged    bool  // rows were skipped
-	cut        bool  // the log ends too early
-}
-
-type directionCounts struct {
-	sum        hist.Histogram // of all rows, if the run has a report
-	requests   uint64
-	most       uint64 // in a row as long as the interval
-	least      uint64 // the same
-	start, end int64  // of the first row and of the last, in milliseconds since the job's start
-	stall      int64  // the longest that one before the last row may have been; a fixed rate (rate_iops) is made up for after it
-
-	// Of all jobs of an entry together; its first job has them.
-	recovered int64 // requests that fio did not log, in a tail
-	missing   int64 // requests in no window
-}
-
-// add counts a row. It adds the row up only for a comparison with a report.
-func (in *jobRows) add(row *align.Row) {
-	c := &in.directions[row.Direction]
-	if c.requests == 0 {
-		c.start, c.end = row.Start, row.End
-	}
-	interval := in.job.Interval
-	if late := row.End - c.end; row.Start == row.End && late > interval/2 { // the request that ended a stall, which began in the row before
-		c.stall = late + interval
-	}
-	c.start, c.end = min(c.start, row.Start), max(c.end, row.End)
-	c.requests += row.Total
-	if row.End-row.Start >= interval-interval/10 {
-		c.stall = 0
-		if c.most == 0 {
-			c.least = row.Total
-		}
-		c.most, c.least = max(c.most, row.Total), min(c.least, row.Total)
-	}
-	in.until = max(in.until, row.End)
-	if len(in.Entries) > 0 {
-		c.sum.AddBins(row.Layout, row.Bins)
-	}
-}
-
-// endByRows is when the job ended by its rows, in milliseconds since its start.
-func (in *jobRows) endByRows() int64 {
-	switch {
-	case in.raw != nil && in.until > 0:
-		return max(in.raw.last, 1) // a job may end within a millisecond
-	case in.reports != nil:
-		return max(in.until, in.reports.active)
-	}
-	return in.until
+	counts *account.Counts
 }
 
 // Prices of a row, for [source.Budget]: of a bin in a window, and of each document that the row's time or its count takes, which
@@ -308,7 +256,7 @@ func (in *jobRows) next() (align.Row, bool) {
 	j := in.job
 	for len(in.queue) == 0 {
 		if in.last {
-			in.ended = j.Source != plan.FromNothing
+			in.counts.Ended = j.Source != plan.FromNothing
 			return align.Row{}, false
 		}
 		var err error
@@ -320,10 +268,6 @@ func (in *jobRows) next() (align.Row, bool) {
 			in.queue, err, ok = in.rawRows()
 		case plan.FromReports:
 			in.queue, err, ok = in.reports.rows()
-		default:
-			if e := j.Entry; e != nil && len(in.Averages) == 0 && j == e.Jobs[0] && !e.ReadsLogs() {
-				in.countMissing(e)
-			}
 		}
 		if err != nil {
 			if j.Entry != nil && j.Source == plan.FromHist { // totals are those of its report
@@ -333,7 +277,7 @@ func (in *jobRows) next() (align.Row, bool) {
 			}
 			bad := (*fiolog.SyntaxError)(nil)
 			if isBad := errors.As(err, &bad); !isBad || !bad.Repeated { // a row that is there twice is not missing
-				in.damaged, in.cut = true, in.cut || isBad && bad.Partial || !isBad && !errors.As(err, new(rowError))
+				in.counts.Damaged, in.counts.Cut = true, in.counts.Cut || isBad && bad.Partial || !isBad && !errors.As(err, new(rowError))
 				if len(in.queue) == 0 {
 					in.split.Gap()
 				}
@@ -345,20 +289,20 @@ func (in *jobRows) next() (align.Row, bool) {
 				if f := in.file(); f != nil {
 					if err := f.Budget().Spend(in.price(row)); err != nil {
 						in.problems.skip("%s: a row of job %s: %w", f.Name(), j.Name(), err)
-						in.queue, ok, in.damaged, in.cut = in.queue[:i], false, true, true
+						in.queue, ok, in.counts.Damaged, in.counts.Cut = in.queue[:i], false, true, true
 						break
 					}
 				}
 			}
 			if row.Total > 0 {
-				in.add(row)
-				if j.Source != plan.FromHist {
-					in.split.Pass(row.End, row.Direction)
-				}
+				in.counts.Add(row, j.Interval, len(in.Entries) > 0)
 			}
 		}
-		if in.last = !ok; in.last && j.Entry != nil && len(j.Entry.Jobs) == 1 && j.ReadsLog() {
-			in.queue = append(in.queue, in.tail(j.Entry)...)
+		if in.last = !ok; in.last {
+			in.endRows()
+			if j.Entry != nil && len(j.Entry.Jobs) == 1 && j.ReadsLog() {
+				in.queue = append(in.queue, in.read.Entry(j.Entry).Tail...)
+			}
 		}
 	}
 	row := in.queue[0]
@@ -366,6 +310,16 @@ func (in *jobRows) next() (align.Row, bool) {
 	row.Start += j.Offset + in.Shift
 	row.End += j.Offset + in.Shift
 	return row, true
+}
+
+// endRows notes when the requests after the last rows completed.
+func (in *jobRows) endRows() {
+	for d := range fiolog.Direction(fiolog.WithSync) {
+		rows := &in.counts.Directions[d]
+		if rows.Tail = (align.Tail{From: rows.End}); in.job.Source == plan.FromHist {
+			rows.Tail = in.split.Tail(d)
+		}
+	}
 }
 
 // histogramRow returns the rows that the next row of a histogram log becomes, or the error in its place. It returns false
@@ -412,7 +366,7 @@ func (in *jobRows) histogramRow() ([]align.Row, error, bool) {
 	// the report would have more requests.
 	isAll := false
 	if e := j.Entry; e != nil && len(e.Jobs) == 1 && e.Mixed == nil {
-		isAll = int64(in.directions[rec.Direction].requests+rec.Total) == e.Measured(&e.Directions[rec.Direction])
+		isAll = int64(in.counts.Directions[rec.Direction].Requests+rec.Total) == e.Measured(&e.Directions[rec.Direction])
 	}
 	if !isAll && split.Misses(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, following) {
 		err = l.wrong(fmt.Errorf("%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; "+
@@ -427,7 +381,6 @@ func (in *jobRows) histogramRow() ([]align.Row, error, bool) {
 // separate rows.
 type rawFill struct {
 	current int64 // the window that is filled, -1 before the first
-	last    int64 // the latest completion of all
 	bins    [fiolog.Directions]hist.Histogram
 	rows    []align.Row // finished
 }
@@ -466,7 +419,7 @@ func (in *jobRows) rawRows() ([]align.Row, error, bool) {
 			finish()
 			f.current = w
 		}
-		f.last = max(f.last, at)
+		in.counts.Last = max(in.counts.Last, at, 1) // a job may end within a millisecond
 		bin := hist.Bin{Index: uint32(j.Layout.Index(ns)), Count: 1}
 		if in.opt.Weighting == align.InFlight && (in.opt.SpreadAll || ns/1e6 >= in.Window) {
 			f.rows = append(f.rows, align.Row{Start: at, End: at, Direction: d, Layout: j.Layout, Bins: []hist.Bin{bin}, Total: 1})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -60,7 +61,7 @@ func TestKeepAnnotations(t *testing.T) {
 	e := versionOf(t, Options{Labels: map[string]string{"osd": "bluestore", "disk": "ssd"}}, have)
 	r := newRunReader(&input{Plan: &plan.Plan{Run: &cbt.Run{}}}, &problems{})
 	r.execution = e
-	doc := r.summary()
+	doc := r.summary(&account.Account{})
 	if diff := cmp.Diff(map[string]string{"release": "reef", "osd": "bluestore"}, doc.Run.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}

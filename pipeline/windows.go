@@ -3,13 +3,13 @@ package pipeline
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -23,23 +23,13 @@ type runReader struct {
 	problems  *problems
 
 	rows      map[*plan.Job]*jobRows
-	syncs     []*jobRows                        // of jobs whose other rows are those of logs
-	sectionOf map[*plan.Job]string              // names of their sections; nil if the stage has one
-	fioNames  map[align.Key]string              // of their jobs in fio's report, by their keys at level Job
-	windowed  [fiolog.WithSync]hist.Histogram   // sum of all windows of the highest level
-	averaged  [fiolog.Directions]averagedTotals // the same of windows of averages
-	stats     align.Stats
+	syncs     []*jobRows           // of jobs whose other rows are those of logs
+	sectionOf map[*plan.Job]string // names of their sections; nil if the stage has one
+	fioNames  map[align.Key]string // of their jobs in fio's report, by their keys at level Job
+	read      *account.Read
 	made      mapping.Documents
-	lacks     string // how many clients and volumes have nothing here: see [runReader.lacking]
-	totals    bool   // no job has rows: the run has totals, and no windows
-	isLive    bool   // fio still writes the reports
-	follows   bool   // all rows are of the periodic reports of one fio, so that windows follow these
-	unsure    struct {
-		// Windows that may have requests of the windows beside them: see [align.Window].
-		windows     int     // at different times
-		first, last int64   // their starts, in milliseconds since the start of the run
-		share       float64 // of the requests of a window, the largest
-	}
+	isLive    bool // fio still writes the reports
+	follows   bool // all rows are of the periodic reports of one fio, so that windows follow these
 
 	limits map[align.Key]mapping.FioLatency // fastest and slowest requests of series: see extremes
 
@@ -53,20 +43,23 @@ func newRunReader(p *input, said *problems) *runReader {
 	r := &runReader{
 		input: p, execution: &Execution{Run: p.reference()}, problems: said, rows: make(map[*plan.Job]*jobRows, len(p.Jobs)),
 		fioNames: map[align.Key]string{}, limits: map[align.Key]mapping.FioLatency{},
-		totals: true, cbt: p.Settings(),
+		cbt: p.Settings(),
+		read: &account.Read{
+			Plan: p.Plan, Counts: make(map[*plan.Job]*account.Counts, len(p.Jobs)), Live: p.live != nil,
+			Coarseness: p.opt.Coarseness, ByJob: p.opt.Align == AlignJob, Alone: p.opt.Alone,
+		},
 	}
 	reports := map[*plan.Output]*reportFile{}
 	for _, j := range p.Jobs {
-		r.totals = r.totals && !j.HasRows
-		in := &jobRows{runReader: r, job: j, undo: plan.Undoubler{Lag: j.Log.Lag}, split: align.NewSplitter(j.Interval)}
-		r.rows[j] = in
+		in := &jobRows{runReader: r, job: j, counts: &account.Counts{}, undo: plan.Undoubler{Lag: j.Log.Lag}, split: align.NewSplitter(j.Interval)}
+		r.rows[j], r.read.Counts[j] = in, in.counts
 		if j.Source == plan.FromReports {
 			r.isLive = p.live != nil
 			out := j.Entry.Out
 			if reports[out] == nil {
 				reports[out] = &reportFile{run: r, out: out, later: p.laterIn(out)}
 			}
-			in.reports = &reportJob{reportFile: reports[out], job: j}
+			in.reports = &reportJob{reportFile: reports[out], job: j, counts: in.counts}
 			reports[out].jobs = append(reports[out].jobs, in.reports)
 		}
 		in.split.Exact = j.Exact && j.Log.Lag == 0
@@ -166,7 +159,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 			first, isRead := e.Jobs[0], false
 			streams = append(streams, &align.Stream{Host: first.Host, Section: r.sectionOf[first], Last: true, Next: func() (row align.Row, ok bool) {
 				if !isRead {
-					tail, isRead = r.tail(e), true
+					tail, isRead = r.read.Entry(e).Tail, true
 				}
 				if len(tail) == 0 {
 					return row, false
@@ -202,35 +195,36 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels,
 		Stage: r.Stage, Stages: r.Stages, StageName: r.Name,
 	}
+	var stats align.Stats
 	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
 		// No worker reads rows while a window is passed on, so the counts of jobs can be read here.
 		take := func(w *align.Window) error {
 			r.clip(w)
 			const few = 0.05
 			if share := (w.Unsure[0] + w.Unsure[1]) / float64(max(w.Completed, 1)); share > few {
-				u := &r.unsure
-				if u.windows == 0 {
-					u.first = w.Start
+				u := &r.read.Unsure
+				if u.Windows == 0 {
+					u.First = w.Start
 				}
-				if u.windows == 0 || w.Start > u.last {
-					u.windows, u.last = u.windows+1, w.Start
+				if u.Windows == 0 || w.Start > u.Last {
+					u.Windows, u.Last = u.Windows+1, w.Start
 				}
-				u.share = max(u.share, share)
+				u.Share = max(u.Share, share)
 			}
 			if w.Key.Level == opt.Levels[0] { // the whole run is their sum
-				r.windowed[w.Key.Direction].Merge(w.Latencies)
+				r.read.Windowed[w.Key.Direction].Merge(w.Latencies)
 			}
 			return give(w)
 		}
 		if precision := r.opt.Precision; precision.Quantile > 0 {
 			precision.Longest = longest * r.Window
 			joined := align.NewJoiner(precision, take)
-			if r.stats, err = align.Merge(ctx, streams, opt, joined.Add); err == nil {
+			if stats, err = align.Merge(ctx, streams, opt, joined.Add); err == nil {
 				err = joined.End()
 			}
 			return err
 		}
-		r.stats, err = align.Merge(ctx, streams, opt, take)
+		stats, err = align.Merge(ctx, streams, opt, take)
 		return err
 	}, func(from *align.Window) error {
 		w := r.newWindow(info, from.Key, from.Start-r.Shift, from.End-r.Shift, from.Elapsed-r.Shift)
@@ -244,17 +238,18 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
 		w.Fastest, w.Slowest = r.extremes(from.Key)
 		w.Limit()
-		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
+		w.Completed, w.Weight = from.Completed, account.Rounded(from.Latencies.Total(), 1e6)
 		ms := w.EndMS() - w.StartMS()
 		if r.hasLength(from.Key) && from.Key.Direction != fiolog.Sync {
-			w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
+			w.IOPS = account.Rounded(account.PerSecond(float64(w.Completed), ms), 1e3)
 		}
 		w.Bandwidth = r.bandwidth(from, w.IOPS, ms)
 		return put(w)
 	})
-	if err != nil || len(r.Averages) == 0 {
+	if r.read.Late = stats.Late; err != nil || len(r.Averages) == 0 {
 		return err
 	}
+	var totals [fiolog.Directions]averagedTotals
 	averages, err := r.readAverages(ctx, r.Averages)
 	if err != nil {
 		return err
@@ -262,12 +257,15 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	for _, k := range slices.SortedFunc(maps.Keys(averages), averageKey.compare) {
 		if w := r.windowOfAverage(info, k, averages[k]); w != nil {
 			if k.Level == opt.Levels[0] {
-				r.averaged[k.Direction].add(w)
+				totals[k.Direction].add(w)
 			}
 			if err := put(w); err != nil {
 				return err
 			}
 		}
+	}
+	for d := range totals {
+		r.read.Averaged[d] = totals[d].totals()
 	}
 	return nil
 }
@@ -308,27 +306,27 @@ func (r *runReader) hasLength(key align.Key) bool {
 func (r *runReader) clip(w *align.Window) {
 	start, end, ok, isOver := int64(0), int64(0), false, true
 	for _, j := range r.Jobs {
-		of := r.rows[j]
+		of := r.read.Counts[j]
 		key := w.Key
-		if r.keyOf(j, key.Direction).At(key.Level) != key || !r.isLive && (!j.Serves(key.Direction) || r.servesOther(j, key.Direction)) {
+		if r.keyOf(j, key.Direction).At(key.Level) != key || !r.isLive && (!j.Serves(key.Direction) || r.read.ServesOther(j, key.Direction)) {
 			continue
 		}
 		several := j.Entry != nil && j.Entry.Several && w.Key.Direction != fiolog.Sync
-		if !of.ended && (r.isLive || several) {
+		if !of.Ended && (r.isLive || several) {
 			return // the job may still run, and later rows may show when it began
 		}
-		from, ran := j.Offset, of.endByRows()
+		from, ran := j.Offset, of.End()
 		if !r.isLive && j.Entry != nil {
-			ran = max(ran, min(j.Ran, r.servedFor(j, w.Key.Direction)))
+			ran = max(ran, min(j.Ran, r.read.ServedFor(j, w.Key.Direction)))
 		}
 		if several { // each direction has its own time
-			from, ran = j.Offset+of.directions[w.Key.Direction].start, of.directions[w.Key.Direction].end
+			from, ran = j.Offset+of.Directions[w.Key.Direction].Start, of.Directions[w.Key.Direction].End
 		}
 		if !ok || from < start {
 			start = from
 		}
 		end, ok = max(end, j.Offset+ran), true
-		isOver = isOver && (of.ended || j.Ran > 0)
+		isOver = isOver && (of.Ended || j.Ran > 0)
 	}
 	if start, end = start+r.Shift, end+r.Shift; !ok || w.End <= start {
 		return
@@ -337,13 +335,6 @@ func (r *runReader) clip(w *align.Window) {
 	if isOver && w.Start < end {
 		w.End, w.To = min(w.End, end), end
 	}
-}
-
-// servesOther reports whether a job of a group, whose report has the directions of all its jobs, has no requests of a direction: its
-// log is read and has none, and those of others have some.
-func (r *runReader) servesOther(j *plan.Job, d fiolog.Direction) bool {
-	return j.Entry != nil && r.rows[j].ended && r.rows[j].directions[d].requests == 0 &&
-		slices.ContainsFunc(j.Entry.Jobs, func(o *plan.Job) bool { return r.rows[o].directions[d].requests > 0 })
 }
 
 // extremes returns the fastest and the slowest request of a series in microseconds, if the reports of all its jobs have these, and
@@ -363,7 +354,7 @@ func (r *runReader) extremes(key align.Key) (fastest, slowest float64) {
 		}
 		report := j.Entry.Job
 		if r.isLive {
-			report = r.latest(j.Entry)
+			report = r.read.Report(j.Entry)
 		}
 		if stats := report.Of(key.Direction); report.Mixed != nil && key.Direction != fiolog.Sync {
 			reported = append(reported, report.Mixed)
@@ -372,8 +363,8 @@ func (r *runReader) extremes(key align.Key) (fastest, slowest float64) {
 		}
 	}
 	var known mapping.FioLatency
-	if fio := fioLatency(reported); fio != nil && isAll {
-		known = mapping.FioLatency{Min: max(fio.Min-fio.Step/2, 0), Max: rounded(fio.Max+fio.Step/2, 1000)}
+	if fio := account.FioLatency(reported); fio != nil && isAll {
+		known = mapping.FioLatency{Min: max(fio.Min-fio.Step/2, 0), Max: account.Rounded(fio.Max+fio.Step/2, 1000)}
 	}
 	if !r.isLive { // else newer reports follow
 		r.limits[key] = known
@@ -385,7 +376,7 @@ func (r *runReader) extremes(key align.Key) (fastest, slowest float64) {
 // if they are unknown.
 func (r *runReader) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	if size := r.size[w.Key.Direction]; size > 0 {
-		return rounded(iops*size, 1)
+		return account.Rounded(iops*size, 1)
 	}
 	sum, length := 0.0, r.Window // length is that of windows before they are joined
 	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
@@ -400,15 +391,5 @@ func (r *runReader) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	if ms < w.Length-w.Length/20 { // the window was clipped; rows that end early make it a few milliseconds shorter
 		through = max(ms, 1)
 	}
-	return rounded(sum/float64(through), 1)
-}
-
-// rounded rounds x to a multiple of 1/per, because further digits have no meaning.
-func rounded(x, per float64) float64 { return math.Round(x*per) / per }
-
-func perSecond(n float64, ms int64) float64 {
-	if ms <= 0 {
-		return 0
-	}
-	return n * 1000 / float64(ms)
+	return account.Rounded(sum/float64(through), 1)
 }

@@ -159,9 +159,13 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
 		why: "when jobs ran follows from evidence, however that was read: it opens no file",
 	},
+	"pipeline/account": {
+		level: 6, imports: []string{"pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
+		why: "what is missing and what the totals are follows from a plan and counts, whoever read the rows",
+	},
 	"pipeline": {
 		level:   7,
-		imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/fioargs", "internal/unit", "internal/window", "internal/workload/rule", "internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/plan", "pipeline/account", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/unit", "internal/window", "internal/workload/rule", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
@@ -173,7 +177,7 @@ var rules = map[string]rule{
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 8, imports: []string{"internal/alike", "internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan"},
+		level: 8, imports: []string{"internal/alike", "internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/account", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan"},
 		why: "results are judged by the plan, and commands by their options alone",
 	},
 	"internal/ingest": {
@@ -238,7 +242,7 @@ var only = []struct {
 }
 
 // pure are packages that others import for what they compute. Their callers decide what is opened, printed and sent.
-var pure = []string{"hist", "pipeline/fiolog", "pipeline/align", "mapping"}
+var pure = []string{"hist", "pipeline/fiolog", "pipeline/align", "pipeline/account", "mapping"}
 
 // impure are packages that pure ones must not import.
 var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "flag"}

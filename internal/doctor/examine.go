@@ -13,6 +13,7 @@ import (
 	windows "github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -45,8 +46,8 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (all []Ans
 		for _, note := range result.Notes {
 			switch text := note.Error(); {
 			case strings.Contains(text, plan.NoWindowsPrefix): // which a loss says
-			case strings.Contains(text, pipeline.NotLogged):
-				a.lose("latencies of syncs over time: "+pipeline.NotLogged, "the next run: add fio --status-interval=1 --output-format=json+")
+			case strings.Contains(text, account.NotLogged):
+				a.lose("latencies of syncs over time: "+account.NotLogged, "the next run: add fio --status-interval=1 --output-format=json+")
 			default:
 				notes = append(notes, note)
 			}

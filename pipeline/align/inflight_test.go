@@ -68,7 +68,7 @@ func logOf(all []fiotest.Completion, interval int64, known bool) []align.Row {
 		}
 	}
 	if b := l.take(); b != nil {
-		from, to := s.Tail(fiolog.Read, runLength.Milliseconds(), true)
+		from, to := tailOf(s, fiolog.Read, runLength.Milliseconds(), true)
 		rows = append(rows, align.Row{Start: from, End: to, Layout: fine, Bins: b, Total: total(b)})
 	}
 	return rows

@@ -234,22 +234,30 @@ func (s *Splitter) Gap() {
 	}
 }
 
-// Tail returns the time in which the requests of direction d after the last row completed, in milliseconds since the
-// start of the job. fio does not log them, because it logs no partial interval. end is the end of the job. If the log
-// is complete, none of these requests completed after the next row was due, because it would have written that row. If
-// the log was cut short, some may have.
-func (s *Splitter) Tail(d fiolog.Direction, end int64, complete bool) (from, to int64) {
-	c := &s.directions[d]
-	to = max(end, c.last)
-	if complete && c.rows > 0 && s.interval > 0 {
-		to = min(to, max(c.last, c.zero+(c.rows+1)*s.interval))
-	}
-	return c.last, to
+// Tail is when the requests after the last row of a direction completed, in milliseconds since the start of the job. fio does
+// not log them, because it logs no partial interval.
+type Tail struct {
+	From int64 // end of the last row
+	Due  int64 // when the next row was due; 0: unknown
 }
 
-// Pass records that the requests of direction d up to time were counted without Split. So the tail begins at time.
-func (s *Splitter) Pass(time int64, d fiolog.Direction) {
-	s.directions[d].last = max(s.directions[d].last, time)
+// Until returns when the last of these requests completed, at the latest, if the job ended at a time. If the log is complete, none
+// completed after the next row was due, because it would have written that row. If the log was cut short, some may have.
+func (t Tail) Until(end int64, complete bool) int64 {
+	if end = max(end, t.From); complete && t.Due > 0 {
+		return min(end, max(t.From, t.Due))
+	}
+	return end
+}
+
+// Tail returns the tail of a direction after the rows so far.
+func (s *Splitter) Tail(d fiolog.Direction) Tail {
+	c := &s.directions[d]
+	t := Tail{From: c.last}
+	if c.rows > 0 && s.interval > 0 {
+		t.Due = c.zero + (c.rows+1)*s.interval
+	}
+	return t
 }
 
 // NewRow makes a row of a histogram of whole counts.

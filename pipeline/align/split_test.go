@@ -173,6 +173,12 @@ func TestLose(t *testing.T) {
 	}
 }
 
+// tailOf returns the times of the tail of a job that ended at a time.
+func tailOf(s *align.Splitter, d fiolog.Direction, end int64, complete bool) (from, to int64) {
+	tail := s.Tail(d)
+	return tail.From, tail.Until(end, complete)
+}
+
 func TestTail(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -194,11 +200,11 @@ func TestTail(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := align.NewSplitter(c.interval)
 			parts(s, c.rows...)
-			from, to := s.Tail(fiolog.Read, c.end, c.complete)
+			from, to := tailOf(s, fiolog.Read, c.end, c.complete)
 			if from != c.from || to != c.to {
 				t.Errorf("(%d, %d], want (%d, %d]", from, to, c.from, c.to)
 			}
-			if from, to := s.Tail(fiolog.Trim, c.end, c.complete); from != 0 || to != c.end {
+			if from, to := tailOf(s, fiolog.Trim, c.end, c.complete); from != 0 || to != c.end {
 				t.Errorf("direction without rows: (%d, %d], want (0, %d]", from, to, c.end)
 			}
 		})
@@ -268,7 +274,7 @@ func TestSplitKeepsAll(t *testing.T) {
 			}
 			last[rec.Direction] = at
 			end := rapid.Int64Range(0, 2e12).Draw(t, "end")
-			from, to := s.Tail(rec.Direction, end, rapid.Bool().Draw(t, "complete"))
+			from, to := tailOf(s, rec.Direction, end, rapid.Bool().Draw(t, "complete"))
 			if from != at || to < from || to > max(end, at) {
 				t.Errorf("tail (%d, %d] of a job that ended at %d, after a row at %d", from, to, end, at)
 			}
@@ -342,7 +348,7 @@ func TestMisses(t *testing.T) {
 					t.Errorf("exact %v: missing before %v, which begin at %v, want %v, %v", exact, missed, starts, c.missed, c.first)
 				}
 				last := c.rows[len(c.rows)-1].at
-				if from, to := s.Tail(fiolog.Read, last+900, true); exact && (from != last || to != last+c.tail) || requests != want {
+				if from, to := tailOf(s, fiolog.Read, last+900, true); exact && (from != last || to != last+c.tail) || requests != want {
 					t.Errorf("tail in (%d, %d], want (%d, +%d]; %d requests of %d", from, to, last, c.tail, requests, want)
 				}
 			}
@@ -414,7 +420,7 @@ func TestStages(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if from, to := s.Tail(fiolog.Read, 9900, true); from != 9114 || to != 9900 {
+	if from, to := tailOf(s, fiolog.Read, 9900, true); from != 9114 || to != 9900 {
 		t.Errorf("tail in (%d, %d]", from, to)
 	}
 }

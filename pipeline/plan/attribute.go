@@ -16,7 +16,7 @@ import (
 
 // noteTotalLatency says that logs of total latency stand for those of completion latency, which are not there.
 func (p *planner) noteTotalLatency() {
-	p.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
+	p.problems.Note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
 		"submission", p.Title)
 }
 
@@ -102,11 +102,11 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 		case isStale:
 			continue
 		case len(mine) == 0 && replaced[out] != nil:
-			p.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
+			p.problems.Note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
 				out.File.Name(), replaced[out].File.Name())
 			continue
 		case len(mine) == 0 && len(jobs) > 0 && !out.Named && !isOfMissingHost:
-			p.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
+			p.problems.Note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.Client:
 			p.undouble(out, entries, mine)
@@ -169,7 +169,7 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 			j.damage = fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
 				"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
 		} else if j.Log.Lag = lags[proven]; j.Log.Lag > 0 {
-			p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
+			p.problems.Note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
 				j.Log.File.Name(), out.File.Name())
 		}
 	}
@@ -263,10 +263,10 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 			break
 		}
 		if out.HasBins && !out.Named {
-			p.problems.skip("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice)
+			p.problems.Skip("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice)
 			return nil, true
 		}
-		p.problems.skip("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice)
+		p.problems.Skip("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice)
 		break
 	}
 	return mine, false
@@ -319,7 +319,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	began := time.UnixMilli(out.Fio.Timestamp - evidence.Elapsed(out.Fio)).Add(-time.Second)
 	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
 		if f := j.Log.File; j.Number > len(covers) && out.trustsTimes() && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-			p.problems.skip("%s: not used: it is of an earlier run: %s was written by a fio that was started after it, "+
+			p.problems.Skip("%s: not used: it is of an earlier run: %s was written by a fio that was started after it, "+
 				"for %d jobs", f.Name(), out.File.Name(), len(covers)) // an earlier run with more jobs left it in the same folder
 			j.dropped = true
 			return true
@@ -334,9 +334,9 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 		sizes, isDoubt := p.sizes(out, entries, mine)
 		switch {
 		case isDoubt:
-			say := p.problems.skip
+			say := p.problems.Skip
 			if entries[0].HasPeriodic() {
-				say = p.problems.note // they have what the logs have
+				say = p.problems.Note // they have what the logs have
 			}
 			say("%s: %d groups of jobs wrote these %d logs, and nothing shows which logs are of which group: they are not "+
 				"used; add the job file, or run fio with --output-format=json+ or without group_reporting", out.File.Name(), len(entries), len(mine))
@@ -366,7 +366,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	for _, j := range mine {
 		switch {
 		case j.Number > len(covers):
-			p.problems.skip("%s: not used: %s has %d jobs, and its bins do not contain the rows of this log", j.Log.File.Name(),
+			p.problems.Skip("%s: not used: %s has %d jobs, and its bins do not contain the rows of this log", j.Log.File.Name(),
 				out.File.Name(), len(covers))
 			j.dropped = true
 		case j.Log.Kind.IsHistogram() && !covers[j.Number-1].mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix):
@@ -380,7 +380,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 				j.Entry = writers[0]
 				continue
 			}
-			p.problems.note("%s: several jobs of %s write logs of this name: it is not attributed", j.Log.File.Name(), out.File.Name())
+			p.problems.Note("%s: several jobs of %s write logs of this name: it is not attributed", j.Log.File.Name(), out.File.Name())
 		default:
 			j.Entry = covers[j.Number-1]
 		}
@@ -506,7 +506,7 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 		if len(jobs) > 1 && jobs[0].First <= EpochTimes {
 			how = ", shown as if all began together"
 		}
-		p.problems.skip("%s: a log of jobs that may have run one after another, and nothing shows which rows are whose: they are one "+
+		p.problems.Skip("%s: a log of jobs that may have run one after another, and nothing shows which rows are whose: they are one "+
 			"run%s, and its numbers are of no single stage; run fio with --per_job_logs=1", jobs[0].Log.File.Name(), how)
 	}
 	for _, j := range jobs {

@@ -32,7 +32,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 			continue // its log of completions has their latencies
 		}
 		if e.useTotalLatency() {
-			p.problems.note("%s: it has no percentiles of completion latencies: its latencies are counted from submission (lat)",
+			p.problems.Note("%s: it has no percentiles of completion latencies: its latencies are counted from submission (lat)",
 				e.Describe())
 		}
 	}
@@ -54,11 +54,11 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 		case j.raw != nil:
 			wasHist := j.Log.Kind.IsHistogram() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
 			if p.useRaw(j) && wasHist {
-				p.problems.note("%v: its log of completions is read instead", why)
+				p.problems.Note("%v: its log of completions is read instead", why)
 			}
 		default:
 			if j.Head = (Head{}); j.Entry.HasPeriodic() {
-				p.problems.note("%v: periodic reports are read instead", why)
+				p.problems.Note("%v: periodic reports are read instead", why)
 			} else {
 				p.problems.lack(j, "%w", why)
 			}
@@ -106,7 +106,7 @@ func (p *planner) whyNotHist(j *Job) error {
 func (p *planner) useHist(j *Job) {
 	j.Source = FromHist
 	if usual, err := hist.Resolve(j.Layout.Len(), hist.Hint{}); j.HasRows && err == nil && usual != j.Layout {
-		p.problems.note("%s: %d bins are usually %s, but are read as %s: fio's report, or FIO2ES_GROUPS and FIO2ES_UNIT, say %s",
+		p.problems.Note("%s: %d bins are usually %s, but are read as %s: fio's report, or FIO2ES_GROUPS and FIO2ES_UNIT, say %s",
 			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
 	}
 	// log_hist_msec is an option of the entry, of its output, or of CBT. If jobs differ, the shortest counts.
@@ -215,7 +215,7 @@ func (p *planner) useAverages(averaged []*Log) {
 		})
 	}
 	if i := slices.IndexFunc(p.Entries, isMax); i >= 0 && len(averaged) > 0 {
-		p.problems.note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", p.Entries[i].Describe())
+		p.problems.Note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", p.Entries[i].Describe())
 		return
 	}
 	isOf := func(kind fiolog.Kind) func(*Log) bool { return func(log *Log) bool { return log.Kind == kind } }
@@ -244,7 +244,7 @@ func (p *planner) useAverages(averaged []*Log) {
 			err = p.setUnit(j, log, hist.UnknownUnit)
 		}
 		if err != nil {
-			p.problems.skip("%w", err)
+			p.problems.Skip("%w", err)
 			continue
 		}
 		p.Averages = append(p.Averages, log.Log)
@@ -275,7 +275,7 @@ func (p *planner) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
 	}
 	said := p.opt.Bins.Unit
 	if said != hist.UnknownUnit && reported != hist.UnknownUnit && said != reported {
-		p.problems.note("%s: read in %s, as FIO2ES_UNIT says, although %s of its report writes %s",
+		p.problems.Note("%s: read in %s, as FIO2ES_UNIT says, although %s of its report writes %s",
 			l.File.Name(), said, j.Entry.Out.Fio.Version, reported)
 	}
 	j.Unit = cmp.Or(said, reported, p.ev.HintFor(l.Log, p.opt.Bins).Unit, ofHist)

@@ -49,6 +49,24 @@ func (j *Job) Stands() int {
 	return 1 + max(0, max(e.Size, parts)-len(e.Jobs))
 }
 
+// Stand returns the number of fio's jobs that some jobs stand for.
+func Stand(jobs []*Job) (n int) {
+	for _, j := range jobs {
+		n += j.Stands()
+	}
+	return n
+}
+
+// RunSections returns the sections of a run whose jobs did not all do the same, without their totals.
+func (p *Plan) RunSections() (list []mapping.RunSection) {
+	if p.HasSections() {
+		for _, s := range p.Sections {
+			list = append(list, mapping.RunSection{Name: s.Name, CBT: s.Settings, Options: s.Options, Jobs: Stand(s.Jobs)})
+		}
+	}
+	return list
+}
+
 // Options returns the options of fio that are the same for all jobs. An option that changes what is measured, and that
 // sections have apart, has the values of all, in their order. Of a group whose sections are not known, the options of
 // the section that the report lists end with "?".

@@ -258,7 +258,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		}
 	}
 	if out := jobs[0].Entry.Out; isUnsure && !out.doubted && len(p.Run.Sections) == 0 {
-		p.problems.note("%s: nothing shows whether its groups of jobs ran one after another (stonewall) or side by side (new_group): they are "+
+		p.problems.Note("%s: nothing shows whether its groups of jobs ran one after another (stonewall) or side by side (new_group): they are "+
 			"read as one after another; the job file beside it shows it", p.Title)
 	}
 	for i := 1; i < len(turns); i++ {
@@ -275,7 +275,7 @@ func (p *planner) turnsOfLogs(jobs []*Job) (turns []batch) {
 			turns = append(turns, batch{jobs: of, start: of[0].Start})
 		}
 		if len(turns) > 1 {
-			p.problems.note("%s: its logs did not end together, by their modification times, and no report says when they ran: they are runs of their "+
+			p.problems.Note("%s: its logs did not end together, by their modification times, and no report says when they ran: they are runs of their "+
 				"own, with starts as reliable as these times", p.Title)
 		}
 		return turns
@@ -313,9 +313,9 @@ func (p *planner) doubtTogether() {
 	isWith := func(isOther func(a, b *Job) bool) bool {
 		return slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil && j.Host == p.Jobs[first].Host && isOther(j, p.Jobs[first]) })
 	}
-	say := p.problems.skip
+	say := p.problems.Skip
 	if p.Run.ByCBT() || p.Run.IsLoose() || !isWith(func(a, b *Job) bool { return a.Volume != b.Volume }) {
-		say = p.problems.note
+		say = p.problems.Note
 		if !isWith(func(a, b *Job) bool { return a.Volume == b.Volume && a.Number != b.Number }) {
 			return
 		}

@@ -55,7 +55,7 @@ func (p *planner) place() error {
 	for _, out := range p.Outputs {
 		drop := func(what string, ms *int64) { // so that other evidence is used instead of a damaged number
 			if at := time.UnixMilli(*ms); !isPossible(at) {
-				p.problems.note("%s: %s %d is in the year %d, which cannot be: not used",
+				p.problems.Note("%s: %s %d is in the year %d, which cannot be: not used",
 					out.File.Name(), what, *ms, at.Year())
 				*ms = 0
 			}
@@ -72,11 +72,11 @@ func (p *planner) place() error {
 		}
 		p.Placed = cmp.Or(at.how, p.Placed)
 		if out.Fio.IsLocal && !out.HasZone {
-			p.problems.note("%s: fio's normal output has a time without its zone, and the file was written at another time, as copies are: "+
+			p.problems.Note("%s: fio's normal output has a time without its zone, and the file was written at another time, as copies are: "+
 				"so the start may be hours off: set FIO2ES_START=TIME", out.File.Name())
 		}
 		if at.contradiction != "" {
-			p.problems.note("%s", at.contradiction)
+			p.problems.Note("%s", at.contradiction)
 		}
 		if at.doubt == "" && slices.ContainsFunc(out.Entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) || p.begunApart(e) }) {
 			at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
@@ -85,9 +85,9 @@ func (p *planner) place() error {
 			return hasRun([]*Entry{e}) && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
 		}
 		if at.doubt != "" && slices.ContainsFunc(out.Entries, needsStart) {
-			say := p.problems.skip
+			say := p.problems.Skip
 			if len(p.Averages) == 0 && !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Source != FromNothing }) {
-				say = p.problems.note // a report alone lacks nothing
+				say = p.problems.Note // a report alone lacks nothing
 			}
 			say("%s", at.doubt)
 			out.doubted = true
@@ -201,7 +201,7 @@ func (p *planner) placeByRows() {
 				case !p.ev.Live && idle > together && j.Entry.Ran > 0 &&
 					time.UnixMilli(j.Origin+p.ev.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.ranFor())) > together:
 					if !j.Entry.isGroup { // sections of a group may have waited
-						p.problems.note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the "+
+						p.problems.Note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the "+
 							"report is of another run; its rows alone say when it started", j.Log.File.Name())
 					}
 				case j.Error <= at.Error || idle > j.Error+at.Error:
@@ -222,7 +222,7 @@ func (p *planner) placeByRows() {
 			}
 		case otherClock:
 			if j.Origin = j.before(); j.Entry == nil {
-				p.problems.note("%s: its times count from %d ms before its first row: that is used as the job's start",
+				p.problems.Note("%s: its times count from %d ms before its first row: that is used as the job's start",
 					j.Log.File.Name(), j.First)
 				continue
 			}
@@ -245,7 +245,7 @@ func (p *planner) setStart() error {
 			continue
 		}
 		if !isPossible(j.Start) {
-			p.problems.note("%s: %s puts its start in the year %d, which cannot be: not used",
+			p.problems.Note("%s: %s puts its start in the year %d, which cannot be: not used",
 				j.Log.File.Name(), j.Clock, j.Start.Year())
 			j.moment = moment{}
 			continue
@@ -265,7 +265,7 @@ func (p *planner) setStart() error {
 	}
 	isUndated := func(j *Job) bool { return j.Entry == nil || j.Entry.Out.Fio.Timestamp == 0 } // fio before 2.2.5
 	if p.Clock == clockMtime && slices.ContainsFunc(p.Jobs, isUndated) {
-		p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.Title)
+		p.problems.Note("%s: start taken from the files' modification times, and as reliable as these", p.Title)
 	}
 	// A zip without Unix times does not say their zone. Where a report has its own time, only differences between its files
 	// are used.
@@ -283,7 +283,7 @@ func (p *planner) setStart() error {
 				j.Error = ErrorOfZone
 			}
 		}
-		p.problems.note("%s: its zip keeps times without a time zone, so the start may be hours off, and jobs an hour if summer time "+
+		p.problems.Note("%s: its zip keeps times without a time zone, so the start may be hours off, and jobs an hour if summer time "+
 			"began or ended during the run: set FIO2ES_START=TIME", p.Title)
 	}
 	for _, j := range p.Jobs { // also if the start of the run is unknown and not needed

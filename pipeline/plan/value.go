@@ -266,19 +266,31 @@ type Remarks struct {
 	Notes   []error // what else the user should know
 }
 
-func (r *Remarks) skip(format string, args ...any) {
+// Skip adds what is missing in the result.
+func (r *Remarks) Skip(format string, args ...any) {
 	r.Skipped = append(r.Skipped, fmt.Errorf(format, args...))
 }
 
-// lack is skip for a job that has an entry of a report.
-func (r *Remarks) lack(j *Job, format string, args ...any) {
-	if j.Entry == nil {
-		r.skip(format, args...)
-		return
-	}
+// Lack adds what is missing in windows alone.
+func (r *Remarks) Lack(format string, args ...any) {
 	r.Lacking = append(r.Lacking, fmt.Errorf(format, args...))
 }
 
-func (r *Remarks) note(format string, args ...any) {
+// Note adds what else the user should know.
+func (r *Remarks) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Errorf(format, args...))
+}
+
+// Add adds other remarks.
+func (r *Remarks) Add(o *Remarks) {
+	r.Skipped, r.Lacking, r.Notes = append(r.Skipped, o.Skipped...), append(r.Lacking, o.Lacking...), append(r.Notes, o.Notes...)
+}
+
+// lack is Lack for a job that has an entry of a report, and else Skip.
+func (r *Remarks) lack(j *Job, format string, args ...any) {
+	if j.Entry == nil {
+		r.Skip(format, args...)
+		return
+	}
+	r.Lack(format, args...)
 }

@@ -1,4 +1,4 @@
-package pipeline
+package account
 
 import (
 	"cmp"
@@ -13,11 +13,12 @@ import (
 )
 
 // lacking says what of CBT's clients and volumes has no requests here, in a few words ("3 of 4 volumes") and for a message. Both
-// are empty if nothing lacks, or if fio still writes. Clients are those of the configuration, unless it is of other hosts.
+// are empty if nothing lacks. Clients are those of the configuration, unless it is of other hosts.
 // Volumes are those of the configuration, and those of output.V, which may be empty. isLost is false if only whole clients lack:
 // these may not have taken part.
-func (r *runReader) lacking() (short, text string, isLost bool) {
-	if r.live != nil || r.Stages > 1 || r.opt.Alone {
+func (r *Read) lacking() (short, text string, isLost bool) {
+	p := r.Plan
+	if p.Stages > 1 || r.Alone {
 		return "", "", false
 	}
 	type volume struct{ host, name string }
@@ -27,15 +28,15 @@ func (r *runReader) lacking() (short, text string, isLost bool) {
 			hosts = append(hosts, host)
 		}
 	}
-	for _, j := range r.Jobs {
+	for _, j := range p.Jobs {
 		if j.Entry != nil || j.HasRows {
 			see(j.Host, j.Volume)
 		}
 	}
-	for _, log := range r.Averages {
+	for _, log := range p.Averages {
 		see(log.Host, log.Volume)
 	}
-	clients := r.Run.MissingHosts()
+	clients := p.Run.MissingHosts()
 	var lost []volume
 	lose := func(v volume) {
 		if !have[v] && !slices.Contains(lost, v) {
@@ -43,20 +44,20 @@ func (r *runReader) lacking() (short, text string, isLost bool) {
 		}
 	}
 	empty := map[volume]string{}
-	for _, f := range r.Run.EmptyReports() {
+	for _, f := range p.Run.EmptyReports() {
 		v := volume{f.Host, f.Volume}
 		if lose(v); !have[v] {
 			empty[v] = cmp.Or(empty[v], path.Base(f.File.Path))
 		}
 	}
 	for _, host := range slices.Concat(hosts, clients) {
-		for n := range r.Run.VolumesPerClient() {
+		for n := range p.Run.VolumesPerClient() {
 			lose(volume{host, fmt.Sprint(n)})
 		}
 	}
 	var shorts, texts []string
 	if len(clients) > 0 {
-		named := slices.DeleteFunc(slices.Clone(r.Run.HostNames()), func(host string) bool {
+		named := slices.DeleteFunc(slices.Clone(p.Run.HostNames()), func(host string) bool {
 			return slices.ContainsFunc(clients, func(c string) bool { return cbt.SameHost(c, host) })
 		})
 		shorts = append(shorts, fmt.Sprintf("%d of %s", len(named), unit.Plural(len(named)+len(clients), "client")))
@@ -91,17 +92,17 @@ func (r *runReader) lacking() (short, text string, isLost bool) {
 }
 
 // stopped says which jobs ended before their time, or is empty.
-func (r *runReader) stopped() string {
+func (r *Read) stopped() string {
 	n, ran, want := 0, int64(0), int64(0)
-	for _, j := range r.Jobs {
-		set := r.WantedTime(j)
-		if late := set - j.Ran; set > 0 && j.Ran > 0 && late > max(set/20, 1000) && r.latest(j.Entry).Requests() > 0 {
+	for _, j := range r.Plan.Jobs {
+		set := r.Plan.WantedTime(j)
+		if late := set - j.Ran; set > 0 && j.Ran > 0 && late > max(set/20, 1000) && r.Report(j.Entry).Requests() > 0 {
 			n, ran, want = n+1, max(ran, j.Ran), max(want, set)
 		}
 	}
-	if n == 0 || r.live != nil {
+	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %s ended before the time that was set, after %.1f s at most, not %.1f s: fio was stopped (SIGINT, as CBT does when a "+
-		"recovery test is over), so the numbers are of that time", n, unit.Plural(len(r.Jobs), "job"), seconds(ran), seconds(want))
+		"recovery test is over), so the numbers are of that time", n, unit.Plural(len(r.Plan.Jobs), "job"), seconds(ran), seconds(want))
 }

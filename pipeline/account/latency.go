@@ -1,0 +1,112 @@
+package account
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// setLatencies sets the requests and latencies of totals: from the bins of requests, and from what fio computed of the same
+// requests, which is exact. Of unbinned more requests nothing else is known. isMore means that the reports are of other requests, too,
+// or not of all.
+func setLatencies(t *mapping.Totals, bins *hist.Histogram, unbinned int64, reported []*fiolog.DirectionStats, isMore bool) {
+	t.Requests, t.Latency = int64(bins.Total())+unbinned, mapping.NewLatency(bins, nil)
+	fio := FioLatency(reported)
+	if fio != nil && !isMore && !bins.IsEmpty() {
+		t.Latency.SetExact(fio)
+	}
+	if unbinned > 0 || bins.IsEmpty() {
+		t.Fio = fio
+	}
+	if t.SetUnbinned(unbinned, bins); bins.IsEmpty() && fio != nil && len(fio.Percentiles) == 0 && !isMore {
+		t.Bounds = boundsOf(reported)
+	}
+}
+
+// FioLatency returns what fio itself computed of requests, or nil if it did not of all.
+// Percentiles of several entries cannot be merged, so there are none; extremes, means and deviations can.
+func FioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
+	us := func(ns float64) float64 { return Rounded(ns/1000, 1000) }
+	var n, sum, squares, stddev float64
+	out := &mapping.FioLatency{Min: math.Inf(1)}
+	for _, of := range list {
+		l, weight := &of.Clat, max(float64(of.TotalIOs), uncountedOf(of))
+		if l.Mean == 0 || of.FromSubmission { // completion latencies are disabled, or have no bins
+			l = &of.Lat
+		}
+		if l.Mean == 0 {
+			return nil
+		}
+		stddev = l.StdDev
+		n, sum, squares = n+weight, sum+weight*l.Mean, squares+weight*(l.Mean*l.Mean+l.StdDev*l.StdDev)
+		out.Min, out.Max = min(out.Min, us(float64(l.Min))), max(out.Max, us(float64(l.Max)))
+		out.Step, out.PercentileStep = max(out.Step, us(float64(l.Step))), max(out.PercentileStep, us(float64(l.PercentileStep)))
+		for _, q := range l.Percentiles {
+			if len(list) == 1 {
+				out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	out.Mean = us(sum / n)
+	if out.StdDev = us(math.Sqrt(max(squares/n-sum/n*sum/n, 0))); len(list) == 1 {
+		out.StdDev = us(stddev)
+	}
+	return out
+}
+
+// boundsOf returns between which latencies the percentiles of several entries without bins lie: a percentile of all requests lies
+// between the lowest and the highest of those of the entries. It is nil if an entry lists none.
+func boundsOf(reported []*fiolog.DirectionStats) *mapping.Bounds {
+	out, half := &mapping.Bounds{Confidence: 1}, hist.Fio3(0).RelativeError() // fio prints middles of bins
+	for i := range mapping.Percentiles {
+		low, high := math.Inf(1), 0.0
+		for _, of := range reported {
+			k := slices.IndexFunc(of.Clat.Percentiles, func(p fiolog.Percentile) bool {
+				return math.Abs(p.Rank-mapping.Percentiles[i].Rank) < 1e-9
+			})
+			if k < 0 {
+				low = math.Inf(1)
+				break
+			}
+			ns, step := float64(of.Clat.Percentiles[k].Value), float64(of.Clat.PercentileStep)/2
+			low, high = min(low, ns*(1-half)-step), max(high, ns*(1+half)+step)
+		}
+		if !math.IsInf(low, 1) {
+			out.Set(i, mapping.Between{Low: Rounded(max(low, 0)/1000, 1000), High: Rounded(high/1000, 1000)})
+		}
+	}
+	if *out == (mapping.Bounds{Confidence: 1}) {
+		return nil
+	}
+	return out
+}
+
+// served reports whether there were requests, counted or not.
+func served(s *fiolog.DirectionStats) bool { return s.TotalIOs > 0 || s.Uncounted }
+
+// uncountedOf returns about how many requests there were, if a report only has a rate.
+func uncountedOf(s *fiolog.DirectionStats) float64 {
+	if !s.Uncounted {
+		return 0
+	}
+	return max(s.IOPS*float64(s.Runtime)/1000, 1)
+}
+
+// Rounded rounds x to a multiple of 1/per, because further digits have no meaning.
+func Rounded(x, per float64) float64 { return math.Round(x*per) / per }
+
+// PerSecond returns the rate of n in so many milliseconds.
+func PerSecond(n float64, ms int64) float64 {
+	if ms <= 0 {
+		return 0
+	}
+	return n * 1000 / float64(ms)
+}
+
+func seconds(ms int64) float64 { return float64(ms) / 1000 }

@@ -1,0 +1,231 @@
+package account
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
+)
+
+// sums are what totals are made of: those of one direction, or of all together.
+type sums struct {
+	bins        *hist.Histogram          // of all requests; read only
+	unbinned    int64                    // more requests
+	reported    []*fiolog.DirectionStats // of entries that served requests
+	isMore      bool                     // there are requests beside those of the reports, or these lack some
+	lacksReport bool                     // a job that served requests has no report: bytes and rates of the others would be too low
+	bytes       int64
+	rates       mapping.Sums                     // of the jobs
+	uncounted   float64                          // requests of reports that only have a rate
+	means       [3]struct{ sum, weight float64 } // of fio, by requests: slat, clat, lat
+}
+
+// totalsOf returns the totals of each direction and of all together of some jobs: the sums of their entries in fio's reports,
+// and of the rows of jobs without an entry. Without any entry, they are the sums of the windows, which are of all jobs.
+func (r *Read) totalsOf(entries []*Entry, jobs []*plan.Job) (all *mapping.Totals, by [fiolog.Directions]*mapping.Totals) {
+	if len(entries) == 0 && len(r.Plan.Averages) > 0 {
+		return r.averagedOfAll(), r.Averaged
+	}
+	whole := &sums{bins: &hist.Histogram{}, reported: reportedBy(entries)}
+	for d := range fiolog.Direction(fiolog.Directions) {
+		s := r.sumsOf(d, entries, jobs)
+		whole.isMore, whole.lacksReport = whole.isMore || s.isMore, whole.lacksReport || s.lacksReport
+		t := s.totals()
+		if s.bins.IsEmpty() { // a report without bins has only requests and means
+			if t.Requests == 0 && s.uncounted == 0 {
+				continue
+			}
+			t.Latency.Mean = t.Means.Clat
+		}
+		first, last := r.timesOf(d, jobs)
+		setRates(t, jobs, last-first, s.uncounted)
+		by[d] = t
+		whole.add(&sums{bins: s.bins, unbinned: s.unbinned, uncounted: s.uncounted, bytes: t.Bytes, rates: t.Sums})
+	}
+	for _, a := range entries {
+		if mixed := a.of.Mixed; mixed != nil && a.all.IsEmpty() { // nothing shows how its requests divide into directions
+			bins := a.of.Histogram(mixed).Coarser(r.Coarseness)
+			whole.add(&sums{
+				bins: bins, unbinned: max(a.of.Measured(mixed)-int64(bins.Total()), 0), uncounted: uncountedOf(mixed),
+				bytes: int64(mixed.IOBytes), rates: mapping.Sums{IOPS: mixed.IOPS, Bandwidth: float64(mixed.BandwidthBytes)},
+			})
+		}
+	}
+	if all = whole.totals(); all.Requests == 0 && whole.uncounted == 0 {
+		return nil, by
+	}
+	if whole.bins.IsEmpty() && all.Fio != nil {
+		all.Latency.Mean = all.Fio.Mean
+	}
+	first, last := int64(math.MaxInt64), int64(0)
+	for _, j := range jobs {
+		first, last = min(first, j.Offset), max(last, r.EndOf(j))
+	}
+	setRates(all, jobs, last-first, whole.uncounted)
+	return all, by
+}
+
+// averagedOfAll returns the totals of all directions by averages, or nil if no rate is known.
+func (r *Read) averagedOfAll() *mapping.Totals {
+	all := &mapping.Totals{}
+	for _, t := range r.Averaged {
+		if t != nil {
+			all.IOPS, all.Bandwidth, all.DurationMS = all.IOPS+t.IOPS, all.Bandwidth+t.Bandwidth, max(all.DurationMS, t.DurationMS)
+		}
+	}
+	if all.IOPS+all.Bandwidth == 0 {
+		return nil
+	}
+	return all
+}
+
+// sumsOf adds one direction up.
+func (r *Read) sumsOf(d fiolog.Direction, entries []*Entry, jobs []*plan.Job) *sums {
+	s := &sums{bins: &hist.Histogram{}}
+	for _, a := range entries {
+		of := &a.directions[d]
+		s.add(&sums{bins: of.whole, unbinned: of.unbinned, uncounted: uncountedOf(of.stats), bytes: of.bytes, rates: of.rates})
+		s.isMore = s.isMore || of.isOutrun || !of.isSound || int64(of.requests) > of.measured
+		for i, l := range []*fiolog.Latency{&of.stats.Slat, &of.stats.Clat, &of.stats.Lat} {
+			if weight := float64(of.stats.TotalIOs) + uncountedOf(of.stats); l.Mean > 0 {
+				s.means[i].sum += l.Mean * weight
+				s.means[i].weight += weight
+			}
+		}
+		for _, part := range a.of.Parts() {
+			if stats := &part.Directions[d]; served(stats) {
+				s.reported = append(s.reported, stats)
+			}
+		}
+	}
+	for _, j := range jobs {
+		if rows := &r.Counts[j].Directions[d]; j.Entry == nil {
+			s.bins.Merge(&rows.Sum)
+			s.lacksReport = s.lacksReport || rows.Requests > 0
+		}
+	}
+	if len(entries) == 0 {
+		s.bins = &r.Windowed[d]
+	}
+	s.bins, s.isMore = s.bins.Coarser(r.Coarseness), s.isMore || s.lacksReport
+	return s
+}
+
+// add adds the requests, bytes and rates of others.
+func (s *sums) add(o *sums) {
+	s.bins.Merge(o.bins)
+	s.unbinned, s.uncounted, s.bytes = s.unbinned+o.unbinned, s.uncounted+o.uncounted, s.bytes+o.bytes
+	s.rates.IOPS, s.rates.Bandwidth = s.rates.IOPS+o.rates.IOPS, s.rates.Bandwidth+o.rates.Bandwidth
+}
+
+// totals returns totals without those that depend on a time.
+func (s *sums) totals() *mapping.Totals {
+	t := &mapping.Totals{Bytes: s.bytes, Sums: mapping.Sums{IOPS: Rounded(s.rates.IOPS, 1e3), Bandwidth: Rounded(s.rates.Bandwidth, 1)}}
+	if s.lacksReport {
+		t.Bytes, t.Sums = 0, mapping.Sums{}
+	}
+	for i, to := range []*float64{&t.Means.Slat, &t.Means.Clat, &t.Means.Lat} {
+		if m := s.means[i]; m.weight > 0 {
+			*to = Rounded(m.sum/m.weight/1000, 1000)
+		}
+	}
+	setLatencies(t, s.bins, s.unbinned, s.reported, s.isMore)
+	return t
+}
+
+// setRates sets the rates of totals over the time that some jobs took.
+func setRates(t *mapping.Totals, jobs []*plan.Job, took int64, uncounted float64) {
+	if len(jobs) == 0 || slices.ContainsFunc(jobs, (*plan.Job).HasLength) {
+		t.DurationMS = max(took, 0)
+	}
+	requests := float64(t.Requests)
+	if requests == 0 { // unknown
+		requests = uncounted
+	}
+	t.IOPS = Rounded(PerSecond(requests, t.DurationMS), 1e3)
+	t.Bandwidth = Rounded(PerSecond(float64(t.Bytes), t.DurationMS), 1)
+}
+
+// timesOf returns when the first of some jobs began to serve a direction, and when the last one ended, in milliseconds since
+// the start of the run.
+func (r *Read) timesOf(d fiolog.Direction, jobs []*plan.Job) (first, last int64) {
+	first = math.MaxInt64
+	for _, j := range jobs {
+		e, start, end, rows := j.Entry, j.Offset, r.EndOf(j), &r.Counts[j].Directions[d]
+		hasRows := func(j *plan.Job) bool { return r.Counts[j].Directions[d].Requests > 0 }
+		isOther := e != nil && rows.Requests == 0 && (e.Mixed != nil || e.Several || slices.ContainsFunc(e.Jobs, hasRows))
+		switch {
+		case !j.Serves(d) || isOther: // another job of its entry serves the direction
+			continue
+		case e != nil && e.Several: // only the rows show when each ran, up to the last part of an interval
+			unlogged := end - j.Offset - r.Counts[j].Until
+			start, end = j.Offset+rows.Start, j.Offset+rows.End+unlogged
+		case e != nil:
+			end = min(end, j.Offset+max(r.ServedFor(j, d), rows.End))
+		}
+		first, last = min(first, start), max(last, end)
+	}
+	return first, last
+}
+
+// syncsOf returns the totals of the syncs of some jobs, or nil without any. Only reports have them. They have no IOPS: fio
+// counts them apart from the requests that they follow.
+func (r *Read) syncsOf(entries []*Entry, jobs []*plan.Job) *mapping.Totals {
+	bins, unbinned := &hist.Histogram{}, int64(0)
+	var reported []*fiolog.DirectionStats
+	isCounted := true
+	for _, a := range entries {
+		for _, part := range a.of.Parts() {
+			s := &r.Report(part).Sync
+			if !served(s) {
+				continue
+			}
+			of := part.Histogram(s)
+			bins.Merge(of)
+			unbinned += max(int64(s.TotalIOs)-int64(of.Total()), 0)
+			reported, isCounted = append(reported, s), isCounted && !s.Uncounted
+		}
+	}
+	if len(reported) == 0 {
+		return nil
+	}
+	out := &mapping.Totals{}
+	setLatencies(out, bins.Coarser(r.Coarseness), unbinned, reported, !isCounted)
+	switch {
+	case !isCounted: // those of some jobs do not stand for all
+		*out = mapping.Totals{Fio: FioLatency(reported)}
+		if len(reported) > 1 && out.Fio != nil { // each counts as many as it has
+			out.Fio.Mean, out.Fio.StdDev, out.Bounds = 0, 0, boundsOf(reported)
+		}
+	case bins.IsEmpty() && out.Fio != nil:
+		out.Latency.Mean = out.Fio.Mean
+	}
+	first, last := int64(math.MaxInt64), int64(0)
+	for _, j := range jobs {
+		if j.Serves(fiolog.Sync) {
+			first, last = min(first, j.Offset), max(last, r.EndOf(j))
+		}
+	}
+	out.DurationMS = max(last-first, 0)
+	return out
+}
+
+// reportedBy returns what entries report of all directions in which they served requests.
+func reportedBy(entries []*Entry) (list []*fiolog.DirectionStats) {
+	for _, a := range entries {
+		for _, part := range a.of.Parts() {
+			for d := range part.Directions {
+				if s := &part.Directions[d]; served(s) {
+					list = append(list, s)
+				}
+			}
+			if part.Mixed != nil {
+				list = append(list, part.Mixed)
+			}
+		}
+	}
+	return list
+}
