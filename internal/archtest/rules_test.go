@@ -68,7 +68,7 @@ var rules = map[string]rule{
 		why: "windows do not depend on where rows come from or what is done with windows",
 	},
 	"pipeline/evidence": {
-		level: 3, imports: []string{"hist", "mapping", "pipeline/source", "pipeline/fiolog", "internal/fioargs"},
+		level: 3, imports: []string{"hist", "mapping", "pipeline/source", "pipeline/fiolog", "internal/fioargs", "internal/safeyaml"},
 		why: "what a file shows does not depend on what it means for a run",
 	},
 	"pipeline/cbt": {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 func TestFlatten(t *testing.T) {
@@ -169,7 +170,7 @@ func FuzzConfigure(f *testing.F) {
 		f.Add([]byte(attack.text(64)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := parseYAML(data)
+		m, err := evidence.ParseYAML(data)
 		if (err == nil) != (len(m) > 0) {
 			t.Fatalf("%d keys and error %v", len(m), err)
 		}

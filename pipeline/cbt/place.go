@@ -370,7 +370,7 @@ func (s *sorter) factsIn(f *evidence.File) *facts {
 	}
 	of := &facts{}
 	s.facts[f] = of
-	m, err := readYAML(s.ctx, f)
+	m, err := f.YAML(s.ctx)
 	if err != nil {
 		return of
 	}

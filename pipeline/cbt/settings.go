@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -14,12 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/safeyaml"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // numbers are the settings that are whole numbers, with all names that they have.
@@ -65,14 +61,14 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 	var errs []error
 	switch {
 	case r.Config != nil:
-		m, err := readYAML(ctx, r.Config)
+		m, err := r.Config.YAML(ctx)
 		errs = append(errs, err, flat.file(r.Config.Name(), "", m))
 		r.fill(cluster(m))
 	case r.at.config != "":
 		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.at.config, configName), fs.ErrNotExist))
 	}
 	if r.ArchiveConfig != nil {
-		m, err := readYAML(ctx, r.ArchiveConfig)
+		m, err := r.ArchiveConfig.YAML(ctx)
 		c := asMap(m["cluster"])
 		errs = append(errs, err, flat.file(r.ArchiveConfig.Name(), "cbt", c))
 		r.fillCluster(c)
@@ -191,75 +187,6 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 		}
 	}
 	return c
-}
-
-const (
-	mostYAML    = 1 << 20 // bytes that are read of a configuration; safeyaml takes fewer
-	priceOfYAML = 100     // for each byte of a configuration, which takes as long as unpacking so many
-)
-
-var errEmpty = errors.New("no configuration in it")
-
-// readYAML reads a whole configuration file. yaml's errors have the line.
-func readYAML(ctx context.Context, f *evidence.File) (map[string]any, error) {
-	in, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	var m map[string]any
-	data, err := io.ReadAll(io.LimitReader(in, mostYAML))
-	if err = cmp.Or(err, ctx.Err(), f.Budget().Spend(priceOfYAML*int64(len(data)))); err == nil {
-		m, err = parseYAML(data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.Name(), err)
-	}
-	return m, nil
-}
-
-// keepKeys makes all keys texts as they are written, because YAML takes 1 and 1.0 for two keys, and both print as 1.
-func keepKeys(n *yaml.Node) {
-	for i, of := range n.Content {
-		if key := of; n.Kind == yaml.MappingNode && i%2 == 0 {
-			if key.Kind == yaml.AliasNode {
-				key = key.Alias
-			}
-			text := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key.Value, Line: of.Line, Column: of.Column}
-			switch {
-			case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
-				continue
-			case key.ShortTag() == "!!null":
-				text.Value = "null"
-			}
-			n.Content[i] = text
-			continue
-		}
-		keepKeys(of)
-	}
-}
-
-func parseYAML(data []byte) (map[string]any, error) {
-	node, _, err := safeyaml.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	var v any
-	if node != nil {
-		safeyaml.Hide(node)
-		keepKeys(node)
-		err = node.Decode(&v)
-	}
-	m := asMap(v)
-	switch {
-	case err != nil:
-		return nil, err
-	case v != nil && m == nil:
-		return nil, fmt.Errorf("it is a %T, want a mapping", v)
-	case len(m) == 0:
-		return nil, errEmpty
-	}
-	return m, nil
 }
 
 const (

@@ -32,12 +32,13 @@ var buffers = sync.Pool{New: func() any { return new([mostBegin]byte) }}
 func (f *File) Digest() Digest {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now := f.State()
-	if f.digest != nil && f.seen == now {
-		return *f.digest
+	if f.renew(); f.digest == nil {
+		f.digest = new(f.hash())
 	}
-	d := Digest{}
-	f.digest, f.seen, f.printed = &d, now, nil
+	return *f.digest
+}
+
+func (f *File) hash() (d Digest) {
 	in, err := f.Open()
 	if err != nil {
 		return d
@@ -62,7 +63,7 @@ func (f *File) Digest() Digest {
 func (f *File) Beginning() Beginning {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.digest != nil && f.seen == f.State() {
+	if f.renew(); f.digest != nil {
 		return f.digest.Beginning
 	}
 	in, err := f.Open()
@@ -94,16 +95,6 @@ func begin(in io.Reader, buf *[mostBegin]byte) (b Beginning, n int) {
 		}
 	}
 	return b, n
-}
-
-// digitsOf counts digits other than 0, up to [mapping.BeginDigits].
-func digitsOf(text []byte) (n int) {
-	for _, c := range text {
-		if '1' <= c && c <= '9' && n < mapping.BeginDigits {
-			n++
-		}
-	}
-	return n
 }
 
 func hexadecimal(sum uint64) string { return fmt.Sprintf("%016x", sum) }

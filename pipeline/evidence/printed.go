@@ -33,7 +33,7 @@ const mostJoined = 1000
 func (f *File) Printed(ctx context.Context) *Printed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.printed != nil && f.seen == f.State() {
+	if f.renew(); f.printed != nil {
 		return f.printed
 	}
 	return f.read(ctx, true)
@@ -49,8 +49,9 @@ func (f *File) see() {
 // read reads the file: its beginning, and reports, the first ones or all. What it has read of a whole file is kept if there is memory
 // for it.
 func (f *File) read(ctx context.Context, all bool) *Printed {
-	f.printed, f.look, f.claims = nil, &Look{}, &Claims{Values: map[string]bool{}}
-	p, now := &Printed{}, f.State()
+	f.renew()
+	p := &Printed{}
+	f.look, f.claims = &Look{}, &Claims{Values: map[string]bool{}}
 	in, err := f.Open()
 	if err != nil {
 		p.Errors = []ReadError{{err, true}}
@@ -69,7 +70,6 @@ func (f *File) read(ctx context.Context, all bool) *Printed {
 	head, err := text.Peek(peekLen) // reading meets an error again
 	f.look = lookAt(f.Path, head, f.Named)
 	f.look.IsEmpty = len(head) == 0 && err == io.EOF
-	digits := digitsOf(head)
 	if f.claims.IsReport = f.look.Content == Report; !f.claims.IsReport && !all {
 		return p
 	}
@@ -103,7 +103,7 @@ func (f *File) read(ctx context.Context, all bool) *Printed {
 		return p
 	}
 	io.Copy(io.Discard, text)
-	f.seen, f.digest = now, &Digest{text.size, hexadecimal(text.hash.Sum64()), Beginning{Digits: digits}}
+	f.digest = text.digest()
 	memory := int64(0)
 	for _, x := range p.Executions {
 		memory += int64(x.Fio.Memory)

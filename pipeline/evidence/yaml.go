@@ -1,0 +1,107 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fio2es/fio2es/internal/safeyaml"
+)
+
+const (
+	mostYAML    = 1 << 20 // bytes that are read of a configuration; safeyaml takes fewer
+	priceOfYAML = 100     // for each byte of a configuration, which takes as long as unpacking so many
+)
+
+var errEmpty = errors.New("no configuration in it")
+
+// YAML returns a configuration, which must not be changed. yaml's errors have the line.
+func (f *File) YAML(ctx context.Context) (map[string]any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.renew(); f.yaml != nil {
+		return f.yaml.m, f.yaml.err
+	}
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text := newText(in)
+	data, err := io.ReadAll(io.LimitReader(text, mostYAML))
+	of := &yamlFile{}
+	if of.err = cmp.Or(err, ctx.Err(), f.Budget().Spend(priceOfYAML*int64(len(data)))); of.err == nil {
+		of.m, of.err = ParseYAML(data)
+	}
+	if of.err != nil {
+		of.err = fmt.Errorf("read %s: %w", f.Name(), of.err)
+	}
+	if ctx.Err() == nil {
+		f.yaml = of
+	}
+	if len(data) < mostYAML && err == nil {
+		f.digest = text.digest()
+	}
+	return of.m, of.err
+}
+
+// yamlFile is what a configuration says, or why it cannot be read.
+type yamlFile struct {
+	m   map[string]any
+	err error
+}
+
+// keepKeys makes all keys texts as they are written, because YAML takes 1 and 1.0 for two keys, and both print as 1.
+func keepKeys(n *yaml.Node) {
+	for i, of := range n.Content {
+		if key := of; n.Kind == yaml.MappingNode && i%2 == 0 {
+			if key.Kind == yaml.AliasNode {
+				key = key.Alias
+			}
+			text := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key.Value, Line: of.Line, Column: of.Column}
+			switch {
+			case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
+				continue
+			case key.ShortTag() == "!!null":
+				text.Value = "null"
+			}
+			n.Content[i] = text
+			continue
+		}
+		keepKeys(of)
+	}
+}
+
+// ParseYAML parses a configuration, which must be a mapping that is not empty.
+func ParseYAML(data []byte) (map[string]any, error) {
+	node, _, err := safeyaml.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if node != nil {
+		safeyaml.Hide(node)
+		keepKeys(node)
+		err = node.Decode(&v)
+	}
+	m := asMap(v)
+	switch {
+	case err != nil:
+		return nil, err
+	case v != nil && m == nil:
+		return nil, fmt.Errorf("it is a %T, want a mapping", v)
+	case len(m) == 0:
+		return nil, errEmpty
+	}
+	return m, nil
+}
+
+// asMap returns a value that is a map, or nil.
+func asMap(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
