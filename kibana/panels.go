@@ -28,7 +28,7 @@ func (b *builder) dataView(name string) Object {
 	b.decode("dataviews/"+name+".json", &view)
 	return newObject(typeDataView, b.id(name), map[string]any{
 		"title": view.Index, "name": b.title(view.Name), "timeFieldName": mapping.TimeField, "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
-		"sourceFilters": quoted([]any{map[string]string{"value": "light"}, map[string]string{"value": "*latency.histogram"}}), // large, and not for people
+		"sourceFilters": quoted([]any{map[string]string{"value": "*" + mapping.HistogramField}}), // large, and not for people
 		"fieldAttrs":    "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
 	})
 }
@@ -253,7 +253,7 @@ func shownSearch(view string) (map[string]any, []Reference) {
 	syncs := not("syncs (to see them, disable this and choose the direction sync)", "custom", "query", nil, map[string]any{"bool": map[string]any{
 		"filter": []any{
 			map[string]any{"term": map[string]any{mapping.DirectionField: mapping.Sync}},
-			map[string]any{"exists": map[string]any{"field": "interval.ms"}},
+			map[string]any{"exists": map[string]any{"field": mapping.LengthField}},
 		},
 	}})
 	return search(map[string]any{"filter": []any{replaced, syncs}}), references

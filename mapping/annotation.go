@@ -151,9 +151,6 @@ func (d *Interval) Relabel(run *RunInfo) bool {
 const Relabel = `if (params.labels.isEmpty()) { ctx._source.run.remove('labels') } else { ctx._source.run.labels = params.labels } ` +
 	`if (params.edit.isEmpty()) { ctx._source.run.remove('edit') } else { ctx._source.run.edit = params.edit }`
 
-// EditField is the field of [RunInfo.Edit] in interval documents.
-const EditField = "run.edit"
-
 // Removed is what a history stores of a run that was removed, so that its files are not stored again. The document has
 // no field of a run document, so readers and dashboards do not take it for a run.
 type Removed struct {
@@ -178,9 +175,6 @@ func (r *Removed) Annotation() Annotation {
 	}
 	return a
 }
-
-// RemovedField is the object of a document that has a [Removed].
-const RemovedField = "removed"
 
 // NewRemoved returns what a history stores of a removed run. It has the hashes of the files that identify the run, not
 // their paths.

@@ -28,19 +28,19 @@ func (d *Interval) Check() error {
 	field, err := "", error(nil)
 	switch {
 	case d.Run.ID == "":
-		field, err = "run.id", ErrIdentity
+		field, err = RunField, ErrIdentity
 	case d.Run.Ingest == "":
-		field, err = "run.ingest", ErrIdentity
+		field, err = IngestField, ErrIdentity
 	case !d.Level.isKnown():
-		field, err = "level", ErrIdentity
+		field, err = LevelField, ErrIdentity
 	case d.Fio.Direction == "":
-		field, err = "fio.direction", ErrIdentity
+		field, err = DirectionField, ErrIdentity
 	case d.Part < 0:
-		field, err = "part", ErrIdentity
+		field, err = PartField, ErrIdentity
 	case !isTime(d.Time) || !isTime(d.Window.End) || !isTime(d.Run.Start):
 		field, err = "times", ErrTime
 	case d.Window.MS < 0:
-		field, err = "interval.ms", ErrNumber
+		field, err = LengthField, ErrNumber
 	case d.Requests.Completed < 0 || !isSize(d.Requests.Weight):
 		field, err = "requests", ErrNumber
 	case !isSize(d.IOPS):

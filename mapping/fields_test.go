@@ -1,6 +1,11 @@
 package mapping
 
 import (
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"reflect"
 	"strings"
 	"testing"
@@ -24,17 +29,35 @@ func hasField(of reflect.Type, path string) bool {
 
 // TestFields: documents have the fields of queries. Elasticsearch finds nothing, without an error, by a name that does not exist.
 func TestFields(t *testing.T) {
-	interval, run := reflect.TypeFor[Interval](), reflect.TypeFor[Run]()
-	for _, name := range []string{
-		TimeField, RunField, IngestField, ExecutionField, LevelField, HostField, HostsField, JobField, SectionField, DirectionField, PartField, HistogramField, PendingField,
-	} {
-		if !hasField(interval, name) {
-			t.Errorf("interval documents have no %s", name)
+	interval, run, files := reflect.TypeFor[Interval](), reflect.TypeFor[Run](), []string{FilesField, FileRoleField, FileHashField, FileBeginField, FileSaysField}
+	seen := map[string]bool{RemovedField: true} // [Removed.AppendJSON] writes it
+	check := func(of reflect.Type, object string, names ...string) {
+		for _, name := range names {
+			seen[object+name] = true
+			if !hasField(of, name) {
+				t.Errorf("%s has no %s", of, name)
+			}
 		}
 	}
-	for _, name := range []string{RunField, IngestField, ExecutionField, StartField, FilesField, "all." + HistogramField} {
-		if !hasField(run, name) {
-			t.Errorf("run documents have no %s", name)
+	check(interval, "", TimeField, LengthField, RunField, IngestField, ExecutionField, EditField, LevelField, HostField, HostsField, JobField, SectionField, DirectionField, PartField,
+		HistogramField, PendingField)
+	check(run, "", RunField, IngestField, ExecutionField, StartField, WorkloadField, "all."+HistogramField, "sync."+HistogramField, "sections.all."+HistogramField)
+	check(run, "", files...)
+	check(reflect.TypeFor[Removed](), "", files...)
+	check(reflect.TypeFor[Removed](), RemovedField+".", strings.TrimPrefix(RemovedIDField, RemovedField+"."))
+
+	set := token.NewFileSet()
+	source, err := parser.ParseFile(set, "fields.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := new(types.Config).Check("mapping", set, []*ast.File{source}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names.Scope().Names() {
+		if value := constant.StringVal(names.Scope().Lookup(name).(*types.Const).Val()); !seen[value] {
+			t.Errorf("%s is %s: this test does not know in which documents it is", name, value)
 		}
 	}
 }

@@ -69,12 +69,7 @@ func AppendAction(dst []byte, action, index, id string) []byte {
 	return append(dst, "}}"...)
 }
 
-// PendingField is true in an interval document of a version that is not current yet, because the version that it
-// replaces still exists. Dashboards skip such documents, so each run counts once in sums. The field is removed when the
-// old version is deleted.
-const PendingField = "run.pending"
-
-// ShowPending is a painless script that removes the field from a document.
+// ShowPending is a painless script that removes [PendingField] from a document.
 const ShowPending = "ctx._source.run.remove('pending')"
 
 // MarkChanges is a painless script. It replaces the changes in the documents of runs. The parameter "changes" has the

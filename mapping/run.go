@@ -129,7 +129,7 @@ func (r *RunInfo) Live() bool { return strings.HasPrefix(r.Ingest, LivePrefix) }
 // Link returns the end of the address of a Kibana dashboard that shows only this run: the time of the run with a second
 // around it, and a query for its id. It is a separate field because a format for links in Kibana can use only the value
 // of its own field.
-func (r *RunInfo) Link() string { return r.link(0, `run.id:"`+r.ID+`"`) }
+func (r *RunInfo) Link() string { return r.link(0, RunField+`:"`+r.ID+`"`) }
 
 // link returns a link to what a query finds in the time of the run and for a time before it.
 func (r *RunInfo) link(before time.Duration, query string) string {
@@ -157,7 +157,7 @@ func (r *Run) CompareLink() string {
 	if r.Workload.ID == "" {
 		return r.Run.Link()
 	}
-	return r.Run.link(90*24*time.Hour, `workload.id:"`+r.Workload.ID+`"`)
+	return r.Run.link(90*24*time.Hour, WorkloadField+`:"`+r.Workload.ID+`"`)
 }
 
 // FioInfo has the version of fio and its options. In JSON it also has the run's directions.

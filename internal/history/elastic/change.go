@@ -123,9 +123,6 @@ func (e *Store) remove(ctx context.Context, index string, query any) (int, error
 	return e.client.DeleteAll(ctx, query, index)
 }
 
-// removedID is a field that only documents of removed runs have.
-const removedID = mapping.RemovedField + ".id"
-
 // MarkRemoved implements [history.Store]. The document is in the index of runs. It has no time and no run.id, so
 // Kibana does not show it and no query for runs finds it.
 func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
@@ -149,9 +146,9 @@ func (e *Store) index(ctx context.Context, r esapi.IndexRequest) error {
 func (e *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
 	found := map[string]*mapping.Removed{}
 	for some := range slices.Chunk(hashes, mostTerms) {
-		byID := map[string]any{removedID: map[string]any{"order": "asc", "unmapped_type": "keyword"}} // old indices lack it
+		byID := map[string]any{mapping.RemovedIDField: map[string]any{"order": "asc", "unmapped_type": "keyword"}} // old indices lack it
 		for h, err := range e.hits(ctx, "find removed runs", e.runs(), request{
-			Size: 500, Query: hashed(mapping.RemovedField+".source.list", some), Sort: []any{byID},
+			Size: 500, Query: hashed(mapping.RemovedField+".", some), Sort: []any{byID},
 		}) {
 			if es.IsNotFound(err) { // there is no index yet
 				break
@@ -178,6 +175,6 @@ func (e *Store) Restore(ctx context.Context, runIDs ...string) error {
 	if len(runIDs) == 0 {
 		return ctx.Err()
 	}
-	_, err := e.remove(ctx, e.runs(), es.All(es.Terms(removedID, runIDs)))
+	_, err := e.remove(ctx, e.runs(), es.All(es.Terms(mapping.RemovedIDField, runIDs)))
 	return e.fail(ctx, "write to", err)
 }

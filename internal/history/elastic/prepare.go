@@ -108,7 +108,7 @@ func (e *Store) checkMappings(ctx context.Context) error {
 		switch isOurs := strings.HasPrefix(index, e.prefix+"-"); {
 		case isHistogram:
 		case isOurs:
-			return fmt.Errorf("%w: latency.histogram of %s is not a histogram", ErrMapping, index)
+			return fmt.Errorf("%w: %s of %s is not a histogram", ErrMapping, mapping.HistogramField, index)
 		default:
 			return fmt.Errorf("%w: one of the form %s-* stands for the index %s", ErrAlias, e.prefix, index)
 		}

@@ -18,10 +18,12 @@ import (
 
 // Source filters: bins are the histograms of a run document, which lists do not need, nor the list of files.
 var (
-	bins = []string{
-		"all." + mapping.HistogramField, "read." + mapping.HistogramField, "write." + mapping.HistogramField, "trim." + mapping.HistogramField,
-		"sections.*." + mapping.HistogramField,
-	}
+	bins = func() (fields []string) {
+		for _, object := range append(mapping.Directions[:], mapping.AllDirections, "sections.*") {
+			fields = append(fields, object+"."+mapping.HistogramField)
+		}
+		return fields
+	}()
 	heavy = append([]string{mapping.FilesField}, bins...)
 )
 
@@ -240,8 +242,8 @@ func (e *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.R
 	for len(files)+len(logs) > 0 {
 		someFiles, someLogs := files[:min(len(files), mostTerms)], logs[:min(len(logs), mostTerms)]
 		files, logs = files[len(someFiles):], logs[len(someLogs):]
-		hasReport := es.Term(mapping.FilesField+".role", mapping.RoleReport)
-		query := es.Any(hashed(mapping.FilesField, someFiles), es.All(hashed(mapping.FilesField, someLogs), es.None(hasReport)))
+		hasReport := es.Term(mapping.FileRoleField, mapping.RoleReport)
+		query := es.Any(hashed("", someFiles), es.All(hashed("", someLogs), es.None(hasReport)))
 		for h, err := range e.runDocs(ctx, "find runs by their files", query, 500, bins...) {
 			if es.IsNotFound(err) { // there is no index yet
 				break

@@ -226,11 +226,13 @@ func (e *Store) closePIT(ctx context.Context, id string) {
 const mostTerms = 10_000
 
 // isRun finds run documents, but not documents about removed runs.
-func isRun() any { return es.None(es.Exists(removedID)) }
+func isRun() any { return es.None(es.Exists(mapping.RemovedIDField)) }
 
-// hashed finds documents whose list of files has one of these hashes, as in [mapping.Source.Hashes].
-func hashed(list string, hashes []string) any {
-	return es.Any(es.Terms(list+".hash", hashes), es.Terms(list+".begin", hashes), es.Terms(list+".says", hashes))
+// hashed finds documents whose list of files, below an object of theirs, has one of these hashes, as in [mapping.Source.Hashes].
+func hashed(object string, hashes []string) any {
+	return es.Any(
+		es.Terms(object+mapping.FileHashField, hashes), es.Terms(object+mapping.FileBeginField, hashes), es.Terms(object+mapping.FileSaysField, hashes),
+	)
 }
 
 // oneOf finds documents with one of the values in a field. A document without the field counts as having the value
