@@ -1,8 +1,8 @@
 // Package mapping is the schema: the documents that fio2es stores, as Go types, with their JSON,
 // their ids and the names of their indices: the pipeline, stores and readers of the history all use
-// these types. Queries of a cluster name fields by constants; the table of paths in
-// internal/where is that of the fields of conditions. It does no I/O and imports nothing of the
-// module but hist.
+// these types. No other package writes the name of a field: queries take the constants here, and
+// conditions (internal/where) the names of the fields of the types. It does no I/O and imports
+// nothing of the module but hist.
 //
 // There are two kinds of documents. An [Interval] is one window of time of one series: a
 // cluster, a host, a job or a section, in one direction. A [Run] is one run of a benchmark with all its

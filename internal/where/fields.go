@@ -125,29 +125,38 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		list = append(list, f)
 		return f
 	}
+	var doc mapping.Run
+	path := func(address any) string {
+		path, _ := fieldOf(&doc, address)
+		return path
+	}
+	plain := func(name string, address any, kind expr.Kind, help, example string) {
+		path, of := fieldOf(&doc, address)
+		add(name, path, kind, help, example, of)
+	}
 	names := func(name, path, help, example string, of func(r *mapping.Run, name string) any) {
 		add(name, path, expr.Text, help, example, nil).ofName = of
 	}
 	const aTime = "2026-10"
-	add("id", mapping.RunField, expr.Text, "the run's id, or the beginning of it", "4f1d2c", func(r *mapping.Run) any { return r.Run.ID })
-	add("name", "run.name", expr.Text, "its name", "id-7c1f", func(r *mapping.Run) any { return r.Run.Name })
-	add("archive", "run.archive", expr.Text, "the archive or folder that it came from", "nightly.tar.gz", func(r *mapping.Run) any { return r.Run.Archive })
-	add("path", "run.path", expr.Text, "its folder in the archive", "results/00000000", func(r *mapping.Run) any { return r.Run.Path })
-	add("start", mapping.StartField, expr.Time, "when it started", aTime, func(r *mapping.Run) any { return r.Run.Start })
-	add("end", "run.end", expr.Time, "when it ended", aTime, func(r *mapping.Run) any { return r.Run.End })
+	plain("id", &doc.Run.ID, expr.Text, "the run's id, or the beginning of it", "4f1d2c")
+	plain("name", &doc.Run.Name, expr.Text, "its name", "id-7c1f")
+	plain("archive", &doc.Run.Archive, expr.Text, "the archive or folder that it came from", "nightly.tar.gz")
+	plain("path", &doc.Run.Path, expr.Text, "its folder in the archive", "results/00000000")
+	plain("start", &doc.Run.Start, expr.Time, "when it started", aTime)
+	plain("end", &doc.Run.End, expr.Time, "when it ended", aTime)
 	add("duration", "", expr.Duration, "how long it took", "10m", func(r *mapping.Run) any { return r.Run.End.Sub(r.Run.Start).Seconds() })
-	add("complete", "run.complete", expr.Flag, "whether it is over and lacks nothing", "yes", func(r *mapping.Run) any { return r.Run.Complete })
-	add("partial", "run.partial", expr.Flag, "whether files are missing or damaged, so that its numbers are of a part", "yes", func(r *mapping.Run) any { return r.Run.Partial })
-	add("lacks", "run.lacks", expr.Text, "how many of CBT's clients and volumes have files, if some have none", "volumes", func(r *mapping.Run) any { return r.Run.Lacks })
+	plain("complete", &doc.Run.Complete, expr.Flag, "whether it is over and lacks nothing", "yes")
+	plain("partial", &doc.Run.Partial, expr.Flag, "whether files are missing or damaged, so that its numbers are of a part", "yes")
+	plain("lacks", &doc.Run.Lacks, expr.Text, "how many of CBT's clients and volumes have files, if some have none", "volumes")
 	add("live", "", expr.Flag, "whether run or follow is storing it", "yes", func(r *mapping.Run) any { return r.Run.Live() })
 	add("state", "", expr.Text, "what is special: live, incomplete, 3 of 4 volumes, precondition, no windows, averages, sla broken", "incomplete", func(r *mapping.Run) any {
 		words, _ := r.State()
 		return words
 	})
-	add("execution", mapping.ExecutionField, expr.Text, "the id of the call of fio that the run is a stage of", "4f1d2c", func(r *mapping.Run) any { return r.Run.Execution })
-	add("stage", "run.stage", expr.Number, "which stage of its call of fio it is, from 1", "2", func(r *mapping.Run) any { return unlessZero(r.Run.Stage) })
-	add("stages", "run.stages", expr.Number, "how many stages its call of fio has", "3", func(r *mapping.Run) any { return unlessZero(r.Run.Stages) })
-	add("stage_name", "run.stage_name", expr.Text, "what the stage is called in its call of fio", "randread-qd1", func(r *mapping.Run) any { return r.Run.StageName })
+	plain("execution", &doc.Run.Execution, expr.Text, "the id of the call of fio that the run is a stage of", "4f1d2c")
+	add("stage", path(&doc.Run.Stage), expr.Number, "which stage of its call of fio it is, from 1", "2", func(r *mapping.Run) any { return unlessZero(r.Run.Stage) })
+	add("stages", path(&doc.Run.Stages), expr.Number, "how many stages its call of fio has", "3", func(r *mapping.Run) any { return unlessZero(r.Run.Stages) })
+	plain("stage_name", &doc.Run.StageName, expr.Text, "what the stage is called in its call of fio", "randread-qd1")
 	workloads := func(of func(mapping.Workload) string) func(*mapping.Run) any {
 		return func(r *mapping.Run) any {
 			texts := []string{of(rule.Of(r))}
@@ -159,8 +168,8 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 			return texts
 		}
 	}
-	add("workload.id", "workload.id", expr.Text, "the id of what it or a section of it measured: runs with the same settings have the same", "1-4f1d2c", workloads(func(w mapping.Workload) string { return w.ID }))
-	add("workload.name", "workload.name", expr.Text, "the most important settings, and the beginning of that id", "libaio", workloads(func(w mapping.Workload) string { return w.Name }))
+	add("workload.id", path(&doc.Workload.ID), expr.Text, "the id of what it or a section of it measured: runs with the same settings have the same", "1-4f1d2c", workloads(func(w mapping.Workload) string { return w.ID }))
+	add("workload.name", path(&doc.Workload.Name), expr.Text, "the most important settings, and the beginning of that id", "libaio", workloads(func(w mapping.Workload) string { return w.Name }))
 	add("section", "", expr.Text, "the sections of its jobs, if these did not all do the same", "reader", func(r *mapping.Run) any {
 		return each(r.Sections, func(s *mapping.RunSection) string { return s.Name })
 	})
@@ -170,30 +179,30 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		}
 		return r.Sections[0].Beside
 	})
-	names("label.*", "run.labels.*", "a label", "reef", func(r *mapping.Run, name string) any { return ofMap(r.Run.Labels, name) })
-	add("note", "run.note", expr.Text, "what people wrote about it (fio2es note)", "switch", func(r *mapping.Run) any { return r.Run.Note })
-	add("ingested", "ingested", expr.Time, "when it was stored", aTime, func(r *mapping.Run) any { return r.Ingested })
-	add("fio2es", "fio2es.version", expr.Text, "the version of fio2es that read its files", "v1.2.3", func(r *mapping.Run) any { return r.Program.Version })
+	names("label.*", path(&doc.Run.Labels)+".*", "a label", "reef", func(r *mapping.Run, name string) any { return ofMap(r.Run.Labels, name) })
+	plain("note", &doc.Run.Note, expr.Text, "what people wrote about it (fio2es note)", "switch")
+	plain("ingested", &doc.Ingested, expr.Time, "when it was stored", aTime)
+	plain("fio2es", &doc.Program.Version, expr.Text, "the version of fio2es that read its files", "v1.2.3")
 	for _, s := range facts.Settings() {
-		f := add(s.Name, "cbt."+s.Name, s.Kind, s.Help, s.Example, orOfSections(s.Value))
+		f := add(s.Name, path(&doc.CBT)+"."+s.Name, s.Kind, s.Help, s.Example, orOfSections(s.Value))
 		if s.Alias != "" {
 			f.Aliases = []string{s.Alias}
 		}
 	}
-	names("config.*", "config.*", "a setting of CBT's configuration", "256", func(r *mapping.Run, name string) any { return inConfig(r.Config, name) })
-	names("option.*", "fio.options.*", "an option of fio", "libaio", func(r *mapping.Run, name string) any { return ofMap(r.Fio.Options, name) })
-	add("fio", "fio.version", expr.Text, "fio's version", "fio-3.36", func(r *mapping.Run) any { return r.Fio.Version })
-	add("format", "fio.format", expr.Text, "the format of fio's report, if it is not JSON: its numbers are rounded", "normal", func(r *mapping.Run) any { return r.Fio.Format })
-	add("jobs", "fio.jobs", expr.Number, "fio's jobs, on all hosts", "16", func(r *mapping.Run) any { return r.Fio.Jobs })
+	names("config.*", path(&doc.Config)+".*", "a setting of CBT's configuration", "256", func(r *mapping.Run, name string) any { return inConfig(r.Config, name) })
+	names("option.*", path(&doc.Fio.Options)+".*", "an option of fio", "libaio", func(r *mapping.Run, name string) any { return ofMap(r.Fio.Options, name) })
+	plain("fio", &doc.Fio.Version, expr.Text, "fio's version", "fio-3.36")
+	plain("format", &doc.Fio.Format, expr.Text, "the format of fio's report, if it is not JSON: its numbers are rounded", "normal")
+	plain("jobs", &doc.Fio.Jobs, expr.Number, "fio's jobs, on all hosts", "16")
 	cpu := func(r *mapping.Run, share float64) any {
 		if r.Fio.UsrCPU == 0 && r.Fio.SysCPU == 0 { // a report of fio has both, and they are not both 0
 			return nil
 		}
 		return share
 	}
-	add("usr_cpu", "fio.usr_cpu", expr.Number, "percent of a CPU in user mode, mean of the jobs", "80", func(r *mapping.Run) any { return cpu(r, r.Fio.UsrCPU) })
-	add("sys_cpu", "fio.sys_cpu", expr.Number, "percent of a CPU in the kernel, mean of the jobs", "80", func(r *mapping.Run) any { return cpu(r, r.Fio.SysCPU) })
-	add("context_switches", "fio.context_switches", expr.Number, "context switches of the jobs", "1e6", func(r *mapping.Run) any {
+	add("usr_cpu", path(&doc.Fio.UsrCPU), expr.Number, "percent of a CPU in user mode, mean of the jobs", "80", func(r *mapping.Run) any { return cpu(r, r.Fio.UsrCPU) })
+	add("sys_cpu", path(&doc.Fio.SysCPU), expr.Number, "percent of a CPU in the kernel, mean of the jobs", "80", func(r *mapping.Run) any { return cpu(r, r.Fio.SysCPU) })
+	add("context_switches", path(&doc.Fio.Switches), expr.Number, "context switches of the jobs", "1e6", func(r *mapping.Run) any {
 		if r.Fio.Switches == 0 {
 			return nil
 		}
@@ -206,21 +215,20 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		return each(r.Hosts, func(h *mapping.RunHost) string { return h.Name })
 	})
 	add("hosts", "", expr.Number, "how many hosts it has", "8", func(r *mapping.Run) any { return len(r.Hosts) })
-	add("clock", "clock.source", expr.Text, "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime",
-		func(r *mapping.Run) any { return r.Clock.Source })
-	add("interval", "interval_ms", expr.Duration, "the length of its windows", "1s", func(r *mapping.Run) any {
+	plain("clock", &doc.Clock.Source, expr.Text, "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime")
+	add("interval", path(&doc.IntervalMS), expr.Duration, "the length of its windows", "1s", func(r *mapping.Run) any {
 		if r.IntervalMS == 0 { // not known
 			return nil
 		}
 		return float64(r.IntervalMS) / 1000
 	})
-	add("compacted", "run.compacted.at", expr.Time, "when its windows were joined to longer ones", aTime, func(r *mapping.Run) any { return r.Run.Compacted.At })
-	add("level", "levels", expr.Text, "cluster, host, section, job: of its interval documents", "host", func(r *mapping.Run) any {
+	plain("compacted", &doc.Run.Compacted.At, expr.Time, "when its windows were joined to longer ones", aTime)
+	add("level", path(&doc.Levels), expr.Text, "cluster, host, section, job: of its interval documents", "host", func(r *mapping.Run) any {
 		return each(r.Levels, func(l *mapping.Level) string { return l.String() })
 	})
-	add("recovered", "recovered.requests", expr.Count, "requests recovered from fio's report", "0", func(r *mapping.Run) any { return r.Recovered.Requests })
-	add("missing", "missing.requests", expr.Count, "requests that are in no window", "0", func(r *mapping.Run) any { return r.Missing.Requests })
-	add("warning", "warnings", expr.Text, "a warning", "clock", func(r *mapping.Run) any { return r.Warnings })
+	plain("recovered", &doc.Recovered.Requests, expr.Count, "requests recovered from fio's report", "0")
+	plain("missing", &doc.Missing.Requests, expr.Count, "requests that are in no window", "0")
+	plain("warning", &doc.Warnings, expr.Text, "a warning", "clock")
 	add("sla", "", expr.Text, "met or broken: its objectives", "broken", func(r *mapping.Run) any {
 		switch {
 		case len(r.SLA) == 0:
