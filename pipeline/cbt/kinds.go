@@ -260,19 +260,19 @@ func lookAt(f *evidence.File, byName role) (is role, kind fiolog.Kind, why strin
 	switch {
 	case seen.Foreign != "":
 		return roleNone, 0, seen.Foreign
-	case seen.Content == evidence.Report:
+	case seen.Content == fiolog.Output:
 		return roleReport, 0, ""
-	case seen.Content == evidence.Histograms:
+	case seen.Content == fiolog.Histograms:
 		return roleLog, fiolog.ClatHist, ""
-	case seen.Content != evidence.Unknown && word != nil:
+	case seen.Content != fiolog.Unknown && word != nil:
 		for kind := range kindNames {
 			if strings.EqualFold(kind.String(), word[1]) {
 				return roleLog, kind, ""
 			}
 		}
-	case seen.Content == evidence.Completions:
+	case seen.Content == fiolog.Completions:
 		return roleLog, fiolog.Clat, ""
-	case seen.Content == evidence.Averages:
+	case seen.Content == fiolog.Averages:
 		return roleNone, 0, "rows of averages (log_avg_msec), but the name does not say of what: name it as fio does, such as x_clat.1.log"
 	case byName == roleJob:
 		return roleJob, 0, ""

@@ -36,13 +36,13 @@ func foreign(name string, head []byte, isNamed bool) string {
 	const advice = "fio's output in %s, which is not read as it is: take it out first: %s %s > fio.out"
 	base := path.Base(name)
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		if !isNamed && !hasReport(bytes.ReplaceAll(head, []byte{0}, nil)) {
+		if !isNamed && !fiolog.IsReport(bytes.ReplaceAll(head, []byte{0}, nil)) {
 			return ""
 		}
 		return fmt.Sprintf(advice, "UTF-16, as PowerShell's > writes it", "iconv -f UTF-16 -t UTF-8", base)
 	}
 	hasPart := func(part string) bool { return strings.Contains(string(head), part) }
-	if hasJSON(head) || !isNamed && !hasPart("fio version") && !hasPart(": (g=") && !hasPart(": (groupid=") && !hasPart(";fio-") {
+	if fiolog.IsJSON(head) || !isNamed && !hasPart("fio version") && !hasPart(": (g=") && !hasPart(": (groupid=") && !hasPart(";fio-") {
 		return ""
 	}
 	lines := strings.SplitN(strings.TrimLeft(string(head), "\r\n"), "\n", 3)

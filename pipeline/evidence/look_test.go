@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -33,31 +34,12 @@ const report = `{"fio version":"fio-3.33","timestamp":1700000000,"timestamp_ms":
 
 // TestLook: what the beginning of a file says that it is.
 func TestLook(t *testing.T) {
-	row := func(bins int) string { return "1000, 0, 4096" + strings.Repeat(", 7", bins) + "\n" }
-	for text, want := range map[string]evidence.Content{
-		row(1856):                          evidence.Histograms,
-		row(1216):                          evidence.Histograms,
-		row(1856 >> 6):                     evidence.Histograms,
-		row(24 * 64):                       evidence.Histograms,
-		row(64 * 64):                       evidence.Histograms,
-		row(17 * 64 >> 6):                  evidence.Histograms,
-		row(1855):                          evidence.Unknown,
-		row(65 * 64):                       evidence.Unknown,
-		"\xef\xbb\xbf" + row(928):          evidence.Histograms,
-		"\n# a header\n" + row(928):        evidence.Histograms,
-		strings.TrimSuffix(row(928), "\n"): evidence.Histograms,
-		"1, 12345, 0, 4096\n":              evidence.Completions,
-		"1, 12345, 1, 4096, 0, 0\n":        evidence.Completions,
-		"1, 12345, 2, 4096, 0x10, 0\r\n":   evidence.Completions,
-		"1000, 12345, 0, 0\n":              evidence.Averages,
-		"1000, 12345, 0, 0, 0, 0\n":        evidence.Averages,
-		"1000, 12345, 7, 4096\n":           evidence.Unknown,
-		"1000, 12345, 0\n":                 evidence.Unknown,
-		"a, b, c, d\n":                     evidence.Unknown,
-		"":                                 evidence.Unknown,
-		report:                             evidence.Report,
-		"note: x\n" + report:               evidence.Report,
-		`{"version": 1}`:                   evidence.Unknown,
+	for text, want := range map[string]fiolog.Content{
+		"1000, 0, 4096" + strings.Repeat(", 7", 1856) + "\n": fiolog.Histograms,
+		"1, 12345, 0, 4096\n":                                fiolog.Completions,
+		report:                                               fiolog.Output,
+		"a, b, c, d\n":                                       fiolog.Unknown,
+		"":                                                   fiolog.Unknown,
 	} {
 		got := write(t, "x", text).Look()
 		if got.Content != want || got.IsEmpty != (text == "") || got.Foreign != "" {

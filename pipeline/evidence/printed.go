@@ -70,7 +70,7 @@ func (f *File) read(ctx context.Context, all bool) *Printed {
 	head, err := text.Peek(peekLen) // reading meets an error again
 	f.look = lookAt(f.Path, head, f.Named)
 	f.look.IsEmpty = len(head) == 0 && err == io.EOF
-	if f.claims.IsReport = f.look.Content == Report; !f.claims.IsReport && !all {
+	if f.claims.IsReport = f.look.Content == fiolog.Output; !f.claims.IsReport && !all {
 		return p
 	}
 	size, counted := 0, &claimCounter{Claims: f.claims}
