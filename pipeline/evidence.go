@@ -50,7 +50,7 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 		said.lack("%w", err) // settings are missing, and no requests
 	}
 	in := &input{opt: opt, logs: map[*plan.Log]*logFile{}, open: new(atomic.Int64), live: live}
-	ev := &plan.Evidence{Run: run, Config: config, Outputs: readOutputs(ctx, run, live != nil, said), Reader: in, Live: live != nil}
+	ev := &plan.Evidence{Run: run, Config: config, Outputs: readOutputs(ctx, run, live != nil, said), Live: live != nil}
 	if ctx.Err() == nil {
 		in.gather(ev)
 	}
@@ -60,11 +60,14 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 		if opt.Alone {
 			title = "these logs"
 		}
-		remarks := &plan.Remarks{}
-		in.all, err = plan.New(ev, plan.Options{
+		remarks, settings := &plan.Remarks{}, plan.Options{
 			Title: title, Completions: opt.Source == SourceRaw, Window: opt.Window, Bins: opt.Bins,
 			Start: opt.Start, Absent: !absolute, Offsets: opt.Offsets, ByJob: opt.Align == AlignJob,
-		}, remarks)
+		}
+		var needs []plan.Need
+		for in.all, needs, err = plan.New(ev, settings, remarks); len(needs) > 0 && ctx.Err() == nil; in.all, needs, err = plan.New(ev, settings, remarks) {
+			in.learn(ev, needs)
+		}
 		said.take(remarks)
 	}
 	if err = cmp.Or(ctx.Err(), err); err != nil {
@@ -177,60 +180,72 @@ func (in *input) segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 	}
 }
 
-// Sums implements [plan.Reader].
-func (in *input) Sums(log *plan.Log, undo *plan.Undoubler) (*plan.Sums, error) {
-	sums, l := &plan.Sums{}, in.openLog(log)
+// learn adds what a plan needs of all rows of logs to the evidence.
+func (in *input) learn(ev *plan.Evidence, needs []plan.Need) {
+	if ev.Rows == nil {
+		ev.Rows = map[plan.Need]plan.Rows{}
+	}
+	found := make([]plan.Rows, len(needs))
+	in.opt.each(len(needs), func(i int) {
+		if needs[i].What == plan.LastRow {
+			found[i].Last = in.last(needs[i].Log)
+		} else {
+			found[i].Sums, found[i].Err = in.sums(needs[i])
+		}
+	})
+	for i, n := range needs {
+		ev.Rows[n] = found[i]
+	}
+}
+
+// sums adds up the rows of a log.
+func (in *input) sums(n plan.Need) (*plan.Sums, error) {
+	sums, l, undo := &plan.Sums{}, in.openLog(n.Log), plan.Undoubler{Lag: n.Lag}
 	defer l.close()
 	for {
 		rec, err, ok := l.next()
-		if !ok {
-			return sums, nil
-		}
 		switch {
-		case err != nil && undo == nil && errors.As(err, new(*fiolog.SyntaxError)):
+		case !ok:
+			return sums, nil
+		case err != nil && n.What == plan.ReadableSums && errors.As(err, new(*fiolog.SyntaxError)):
 			continue
 		case err != nil:
 			return nil, err
-		case undo != nil:
-			if err := undo.Row(rec); err != nil {
-				return nil, l.wrong(err, rec)
-			}
+		}
+		if err := undo.Row(rec); err != nil {
+			return nil, l.wrong(err, rec)
 		}
 		sums.Add(rec)
 	}
 }
 
-// Last implements [plan.Reader]. If the last line of a log of one job is whole and fits the rest, nothing else is read.
-func (in *input) Last(jobs []*plan.Job) []int64 {
+// last returns the time of the last row of a log, as written. If the last line of a log of one job is whole and fits the rest, nothing
+// else is read.
+func (in *input) last(log *plan.Log) (last int64) {
 	const longest = 1 << 17 // bytes; no row is as long
-	times := make([]int64, len(jobs))
-	in.opt.each(len(jobs), func(i int) {
-		j := jobs[i]
-		if j.Source == plan.FromHist && j.Log.Segment < 0 {
-			end, err := j.Log.File.End(longest)
-			if text, isWhole := bytes.CutSuffix(end, []byte{'\n'}); err == nil && isWhole {
-				rows := fiolog.NewReader(bytes.NewReader(end[bytes.LastIndexByte(text, '\n')+1:]), "", fiolog.ClatHist)
-				rows.Hint = j.Log.Hint
-				row, err := rows.Next()
-				if err == nil && row.Layout == j.Layout && row.Time >= j.First && j.CheckTime(row.Time) == nil {
-					times[i] = row.Time
-					return
-				}
+	isPossible := func(row *fiolog.Record) bool { return row.Time <= log.First+plan.MaxRun }
+	if log.Kind.IsHistogram() && log.Segment < 0 {
+		end, err := log.File.End(longest)
+		if text, isWhole := bytes.CutSuffix(end, []byte{'\n'}); err == nil && isWhole {
+			rows := fiolog.NewReader(bytes.NewReader(end[bytes.LastIndexByte(text, '\n')+1:]), "", fiolog.ClatHist)
+			rows.Hint = log.Hint
+			row, err := rows.Next()
+			if err == nil && row.Layout == log.Layout && row.Time >= log.First && isPossible(row) {
+				return row.Time
 			}
 		}
-		l := in.openLog(j.Log)
-		defer l.close()
-		for {
-			rec, err, ok := l.next()
-			switch {
-			case !ok || err != nil && !errors.As(err, new(*fiolog.SyntaxError)):
-				return
-			case err == nil && j.CheckTime(rec.Time) == nil:
-				times[i] = max(times[i], rec.Time)
-			}
+	}
+	l := in.openLog(log)
+	defer l.close()
+	for {
+		rec, err, ok := l.next()
+		switch {
+		case !ok || err != nil && !errors.As(err, new(*fiolog.SyntaxError)):
+			return last
+		case err == nil && isPossible(rec):
+			last = max(last, rec.Time)
 		}
-	})
-	return times
+	}
 }
 
 // each calls do for 0 … n-1 from several goroutines, because a run has many files, which may be compressed. It returns

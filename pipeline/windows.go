@@ -51,7 +51,7 @@ func newRunReader(p *input, said *problems) *runReader {
 	}
 	reports := map[*plan.Output]*reportFile{}
 	for _, j := range p.Jobs {
-		in := &jobRows{runReader: r, job: j, counts: &account.Counts{}, undo: plan.Undoubler{Lag: j.Log.Lag}, split: align.NewSplitter(j.Interval)}
+		in := &jobRows{runReader: r, job: j, counts: &account.Counts{}, undo: plan.Undoubler{Lag: j.Lag}, split: align.NewSplitter(j.Interval)}
 		r.rows[j], r.read.Counts[j] = in, in.counts
 		if j.Source == plan.FromReports {
 			r.isLive = p.live != nil
@@ -62,7 +62,7 @@ func newRunReader(p *input, said *problems) *runReader {
 			in.reports = &reportJob{reportFile: reports[out], job: j, counts: in.counts}
 			reports[out].jobs = append(reports[out].jobs, in.reports)
 		}
-		in.split.Exact = j.Exact && j.Log.Lag == 0
+		in.split.Exact = j.Exact && j.Lag == 0
 		in.split.Stages = j.Log.Job == 0 && j.Entry != nil && j.Entry.Several
 		for d, times := range j.FirstTimes() {
 			in.split.Begin(fiolog.Direction(d), times)

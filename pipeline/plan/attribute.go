@@ -143,18 +143,18 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 		if !j.Log.Kind.IsHistogram() || !j.HasRows || j.damage != nil {
 			return true
 		}
-		_, j.damage = p.ev.Reader.Sums(j.Log, &Undoubler{})
+		j.damage = p.know(Need{Log: j.Log}).Err
 		return j.damage != nil
 	})
 	fits := func(lag int) bool {
 		for _, of := range by(func(e *Entry) string { return e.Host }, entries) {
 			var sums Sums
 			for _, j := range jobsOf(of[0].Host, jobs) {
-				rows, err := p.ev.Reader.Sums(j.Log, &Undoubler{Lag: lag})
-				if err != nil {
+				rows := p.know(Need{Log: j.Log, Lag: lag})
+				if rows.Err != nil {
 					return false
 				}
-				sums.merge(rows)
+				sums.merge(rows.Sums)
 			}
 			if !sums.fit(of) {
 				return false
@@ -168,22 +168,24 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 		if proven < 0 {
 			j.damage = fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
 				"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
-		} else if j.Log.Lag = lags[proven]; j.Log.Lag > 0 {
+		} else if j.Lag = lags[proven]; j.Lag > 0 {
 			p.problems.Note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
 				j.Log.File.Name(), out.File.Name())
 		}
 	}
 }
 
-// sumsOf adds up the rows of a log that can be read.
-func (p *planner) sumsOf(l *Log) (*Sums, error) {
-	if l.Parts != nil && l.Lag == 0 {
-		return l.Parts, nil
+// sumsOf returns the sums of the rows of a job's log that can be read.
+func (p *planner) sumsOf(j *Job) (*Sums, error) {
+	if j.Log.Parts != nil && j.Lag == 0 {
+		return j.Log.Parts, nil
 	}
-	if l.Lag == 0 {
-		return p.ev.Reader.Sums(l, nil)
+	n := Need{j.Log, ReadableSums, 0}
+	if j.Lag > 0 {
+		n = Need{j.Log, OwnSums, j.Lag}
 	}
-	return p.ev.Reader.Sums(l, &Undoubler{Lag: l.Lag})
+	rows := p.know(n)
+	return rows.Sums, rows.Err
 }
 
 // likeliestFirst sorts outputs that name the same logs. Outputs whose bins contain the rows come first. Among equals
@@ -397,7 +399,7 @@ func (p *planner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int
 		if !j.Log.Kind.IsHistogram() {
 			continue
 		}
-		sums, err := p.sumsOf(j.Log)
+		sums, err := p.sumsOf(j)
 		if err != nil {
 			return nil, true
 		}
@@ -468,7 +470,7 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 			if j.Log.Parts == nil {
 				break
 			}
-			sums, err := p.sumsOf(j.Log)
+			sums, err := p.sumsOf(j)
 			for _, e := range entries {
 				if err != nil || !sums.fit([]*Entry{e}) {
 					continue
@@ -521,7 +523,7 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 		if !j.Log.Kind.IsHistogram() {
 			continue
 		}
-		of, err := p.sumsOf(j.Log)
+		of, err := p.sumsOf(j)
 		if err != nil {
 			return false
 		}

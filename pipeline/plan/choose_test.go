@@ -30,7 +30,29 @@ type made struct {
 	client    bool   // the log is named as fio --client does
 }
 
-// sums is a [Reader] of logs whose rows have some requests.
+// reader knows what all rows of logs show.
+type reader interface {
+	Sums(l *Log, undo *Undoubler) (*Sums, error)
+	Last(jobs []*Job) []int64
+}
+
+// newPlan plans until nothing is needed.
+func newPlan(r reader, ev *Evidence, opt Options, said *Remarks) ([]*Plan, error) {
+	ev.Rows = map[Need]Rows{}
+	for {
+		stages, needs, err := New(ev, opt, said)
+		if len(needs) == 0 {
+			return stages, err
+		}
+		for _, n := range needs {
+			rows := Rows{Last: r.Last([]*Job{{Log: n.Log}})[0]}
+			rows.Sums, rows.Err = r.Sums(n.Log, &Undoubler{Lag: n.Lag})
+			ev.Rows[n] = rows
+		}
+	}
+}
+
+// sums is a [reader] of logs whose rows have some requests.
 type sums struct{ requests uint64 }
 
 func (s sums) Sums(*Log, *Undoubler) (*Sums, error) {
@@ -42,7 +64,7 @@ func (s sums) Sums(*Log, *Undoubler) (*Sums, error) {
 func (sums) Last(jobs []*Job) []int64 { return make([]int64, len(jobs)) }
 
 func (m made) evidence() *Evidence {
-	ev := &Evidence{Run: &cbt.Run{}, Reader: sums{4000}}
+	ev := &Evidence{Run: &cbt.Run{}}
 	file := func(name string, after int64) *evidence.File {
 		return evidence.Of(&source.File{Path: name, Modified: source.Modified{ModTime: written.Add(time.Duration(after) * time.Millisecond)}})
 	}
@@ -133,7 +155,7 @@ func TestChoose(t *testing.T) {
 		{"fio 3.7", made{reports: 1, bins: true, version: "fio-3.7", histogram: "rows"}, false, "histogram log", ""},
 	} {
 		var said Remarks
-		stages, err := New(c.of.evidence(), Options{Title: "t", Completions: c.prefer}, &said)
+		stages, err := newPlan(sums{4000}, c.of.evidence(), Options{Title: "t", Completions: c.prefer}, &said)
 		if err != nil || len(stages) != 1 {
 			t.Errorf("%s: %v, %d stages", c.name, err, len(stages))
 			continue
@@ -165,7 +187,7 @@ func TestAttribute(t *testing.T) {
 		{"the log is younger, and there are no bins", made{reports: 1, options: named, histogram: "rows", written: 60_000}, true, "times and totals are of the one before"},
 	} {
 		var said Remarks
-		stages, err := New(c.of.evidence(), Options{}, &said)
+		stages, err := newPlan(sums{4000}, c.of.evidence(), Options{}, &said)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,9 +196,8 @@ func TestAttribute(t *testing.T) {
 		}
 	}
 	stale := made{reports: 1, bins: true, options: named, histogram: "rows", written: 60_000}.evidence()
-	stale.Reader = sums{6000}
 	var said Remarks
-	if stages, err := New(stale, Options{}, &said); err != nil || stages[0].Jobs[0].Entry != nil || !strings.Contains(fmt.Sprint(said), "it is of an earlier run of fio, and not used") {
+	if stages, err := newPlan(sums{6000}, stale, Options{}, &said); err != nil || stages[0].Jobs[0].Entry != nil || !strings.Contains(fmt.Sprint(said), "it is of an earlier run of fio, and not used") {
 		t.Errorf("a younger log with more rows than the bins: %v, %v", err, said)
 	}
 }
@@ -194,7 +215,7 @@ func TestLogsOfMoreJobs(t *testing.T) {
 			out.Client = client
 		}
 		var said Remarks
-		stages, err := New(ev, Options{}, &said)
+		stages, err := newPlan(sums{4000}, ev, Options{}, &said)
 		if err != nil || len(stages) != 1 {
 			t.Fatal(err, stages)
 		}
@@ -250,7 +271,7 @@ func TestLogsOfGroups(t *testing.T) {
 		{"logs of another run", [][]uint32{{3, 3}, {5}}, rowsOf{3, 5, 7}, nil, true, "s0 [1], s2 [2]", "its bins do not contain the rows"},
 	} {
 		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Execution: evidence.Execution{HasBins: c.bins}}
-		ev := &Evidence{Run: &cbt.Run{Sections: c.file}, Reader: c.logs, Outputs: []*Output{out}}
+		ev := &Evidence{Run: &cbt.Run{Sections: c.file}, Outputs: []*Output{out}}
 		out.Fio = &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), GlobalOptions: options{"write_hist_log": "out", "log_hist_msec": "1000"}}
 		for i, group := range c.groups {
 			j := fiolog.Job{Name: fmt.Sprint("s", 2*i), GroupID: i, Elapsed: 9, Runtime: 4000}
@@ -273,7 +294,7 @@ func TestLogsOfGroups(t *testing.T) {
 			})
 		}
 		var said Remarks
-		stages, err := New(ev, Options{}, &said)
+		stages, err := newPlan(c.logs, ev, Options{}, &said)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -354,10 +375,15 @@ func TestUndouble(t *testing.T) {
 			out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Client: true, HasBins: c.bins != nil, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}}
 			j := NewJob(&Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Host: "h", File: evidence.Of(&source.File{})}, Segment: -1})
 			j.HasRows = true
-			p := &planner{&Plan{}, &Evidence{Reader: doubled{rows: written}}, &Remarks{}}
+			known := map[Need]Rows{}
+			for lag := range 3 {
+				rows, err := doubled{rows: written}.Sums(j.Log, &Undoubler{Lag: lag})
+				known[Need{Log: j.Log, Lag: lag}] = Rows{Sums: rows, Err: err}
+			}
+			p := &planner{&Plan{}, &Evidence{Rows: known}, &Remarks{}, new([]Need)}
 			p.undouble(out, NewEntries(out), []*Job{j})
-			if (j.damage == nil) != c.want || c.want && j.Log.Lag != lag || (len(p.problems.Notes) > 0) != (j.Log.Lag > 0) {
-				t.Errorf("lag %d, %s: lag %d, %v, %v", lag, c.name, j.Log.Lag, j.damage, p.problems.Notes)
+			if (j.damage == nil) != c.want || c.want && j.Lag != lag || (len(p.problems.Notes) > 0) != (j.Lag > 0) {
+				t.Errorf("lag %d, %s: lag %d, %v, %v", lag, c.name, j.Lag, j.damage, p.problems.Notes)
 			}
 		}
 	}
@@ -373,14 +399,14 @@ func TestRanOfGroup(t *testing.T) {
 	}
 	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}}
 	take(out, &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}})
-	ev := &Evidence{Run: &cbt.Run{}, Reader: rowsOf{3, 3, 3}, Outputs: []*Output{out}}
+	ev := &Evidence{Run: &cbt.Run{}, Outputs: []*Output{out}}
 	for i := range 3 {
 		ev.Logs = append(ev.Logs, &Log{
 			Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1,
 			Head: Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)},
 		})
 	}
-	stages, err := New(ev, Options{}, &Remarks{})
+	stages, err := newPlan(rowsOf{3, 3, 3}, ev, Options{}, &Remarks{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +437,7 @@ func TestLostParts(t *testing.T) {
 func TestMissingLogNamesItsHost(t *testing.T) {
 	for host, want := range map[string]string{"": "run: no histogram log of job 3", "node2": "run: no histogram log of job 3 of node2"} {
 		j := NewJob(&Log{Log: cbt.Log{Host: host, Job: 3, Kind: fiolog.Clat}})
-		if err := (&planner{&Plan{Title: "run"}, &Evidence{}, &Remarks{}}).whyNotHist(j); err == nil || err.Error() != want {
+		if err := (&planner{&Plan{Title: "run"}, &Evidence{}, &Remarks{}, nil}).whyNotHist(j); err == nil || err.Error() != want {
 			t.Errorf("host %q: %v, want %s", host, err, want)
 		}
 	}

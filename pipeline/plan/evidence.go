@@ -19,17 +19,32 @@ type Evidence struct {
 	Logs    []*Log           // of histograms: one for each job, also if a file has several jobs
 	Others  []*Log           // the same of all other kinds, if NeedsOthers
 	Written map[JobKey]int64 // bytes that fio wrote into all logs of a job, about
-	Reader  reader
-	Live    bool // fio still writes the files
+	Rows    map[Need]Rows    // of whole logs, as far as plans have needed them
+	Live    bool             // fio still writes the files
 }
 
-// reader reads whole logs. Few runs need that before their rows are read.
-type reader interface {
-	// Sums adds up the rows of a log, without what undo takes away, and fails if a row is damaged. If undo is nil, it adds up
-	// those that can be read.
-	Sums(l *Log, undo *Undoubler) (*Sums, error)
-	// Last returns the time of the last row of the log of each job, as written. Rows with impossible times do not count.
-	Last(jobs []*Job) []int64
+// Need is something about all rows of a log that a plan needs to know. Few plans need any before their rows are read.
+type Need struct {
+	Log  *Log
+	What What
+	Lag  int // for OwnSums: of an [Undoubler]
+}
+
+// What is needed of the rows of a log.
+type What uint8
+
+// What may be needed.
+const (
+	OwnSums      What = iota // the sums of the rows, without what an [Undoubler] takes away; an error if a row is damaged
+	ReadableSums             // the sums of the rows that can be read
+	LastRow                  // the time of the last row, as written; rows with impossible times do not count
+)
+
+// Rows is what all rows of a log show: that which was needed.
+type Rows struct {
+	Sums *Sums
+	Last int64
+	Err  error
 }
 
 // Log is a log and what its first rows show.
@@ -39,7 +54,6 @@ type Log struct {
 	Hint    hist.Hint // of its bins
 	Parts   *Sums     // sums of all rows of its segment, if the log is of several jobs
 	Rows    FirstRows
-	Lag     int // distance of the rows that fio --client adds; 0: none
 	Head
 	Damage error // why it cannot be read at all
 }
@@ -183,21 +197,26 @@ func (ev *Evidence) HintFor(log cbt.Log, said hist.Hint) hist.Hint {
 	return hint
 }
 
+// know returns what all rows of a log show. If that is not known, it is needed.
+func (p *planner) know(n Need) Rows {
+	rows, ok := p.ev.Rows[n]
+	if !ok {
+		rows.Err = errNeeded
+		*p.needs = append(*p.needs, n)
+	}
+	return rows
+}
+
+// errNeeded means that a plan has to be made again.
+var errNeeded = errors.New("its rows were not read yet")
+
 // lastRows returns the time of the last row of each job in milliseconds since the start of the job.
-func (ev *Evidence) lastRows(jobs []*Job) []int64 {
+func (p *planner) lastRows(jobs []*Job) []int64 {
 	times := make([]int64, len(jobs))
-	var read []*Job // the logs of these
-	var places []int
 	for i, j := range jobs {
 		if times[i] = j.Ran; j.ReadsLog() || j.Entry == nil {
-			read, places = append(read, j), append(places, i)
+			times[i] = max(p.know(Need{Log: j.Log, What: LastRow}).Last-j.Origin, 0)
 		}
-	}
-	if len(read) == 0 {
-		return times
-	}
-	for i, last := range ev.Reader.Last(read) {
-		times[places[i]] = max(last-read[i].Origin, 0)
 	}
 	return times
 }

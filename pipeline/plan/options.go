@@ -241,14 +241,12 @@ func (p *planner) completeText() {
 		if o.Fio.Format == fiolog.Normal && slices.Contains(sections, nil) {
 			continue
 		}
-		fio := *o.Fio // evidence does not change
-		fio.Jobs = slices.Clone(fio.Jobs)
-		o.Fio = &fio
+		o.Fio.Jobs = slices.Clone(o.Fio.Jobs) // evidence does not change
 		for i, s := range sections {
 			if s == nil {
 				continue
 			}
-			j, options := &fio.Jobs[i], s.Map()
+			j, options := &o.Fio.Jobs[i], s.Map()
 			maps.Copy(options, j.Options)
 			if j.Options = options; o.Fio.Format == fiolog.Terse {
 				completeTerse(o.Fio, j, s)

@@ -102,7 +102,6 @@ func TestCompleteTerse(t *testing.T) {
 		}
 		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Execution: evidence.Execution{Fio: r}}}}}
 		p.completeText()
-		r = p.Outputs[0].Fio
 		direction, s := "read", &r.Jobs[0].Directions[fiolog.Read]
 		if r.Jobs[0].Mixed != nil {
 			direction, s = "all", r.Jobs[0].Mixed
@@ -137,7 +136,6 @@ func TestCompleteText(t *testing.T) {
 		r := &fiolog.Report{Format: fiolog.Normal, Jobs: []fiolog.Job{{Name: "a", Options: printed}}}
 		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Execution: evidence.Execution{Fio: r}}}}}
 		p.completeText()
-		r = p.Outputs[0].Fio
 		if got := r.Jobs[0].Options; got["startdelay"] != c.want || got["bs"] != "4096" {
 			t.Errorf("%s: %v", c.name, got)
 		}

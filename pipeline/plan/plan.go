@@ -17,9 +17,20 @@ import (
 )
 
 // New plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran. Faults of
-// single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown.
-func New(ev *Evidence, opt Options, problems *Remarks) ([]*Plan, error) {
-	p := &planner{&Plan{Title: opt.Title, Stage: 1, Stages: 1, Run: ev.Run, Config: ev.Config, Outputs: ev.Outputs, opt: opt}, ev, problems}
+// single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown. The evidence does not
+// change. If it has to have more, New returns needs in place of a plan, and has to be called again with [Evidence].Rows of these.
+func New(ev *Evidence, opt Options, problems *Remarks) (stages []*Plan, needs []Need, err error) {
+	said := &Remarks{}
+	p := &planner{&Plan{Title: opt.Title, Stage: 1, Stages: 1, Run: ev.Run, Config: ev.Config, Outputs: cloned(ev.Outputs), opt: opt}, ev, said, &needs}
+	if stages, err = p.plan(); len(needs) > 0 {
+		return nil, needs, nil
+	}
+	problems.Add(said)
+	return stages, nil, err
+}
+
+// plan makes the plan of an execution, and divides it into those of its stages.
+func (p *planner) plan() ([]*Plan, error) {
 	p.completeText()
 	jobs, averaged := p.findJobs()
 	p.Entries = p.attribute(jobs)
@@ -29,7 +40,8 @@ func New(ev *Evidence, opt Options, problems *Remarks) ([]*Plan, error) {
 	}
 	stages := p.stages()
 	for _, stage := range stages {
-		s := &planner{stage, ev, problems}
+		s := *p
+		s.Plan = stage
 		s.doubtTogether()
 		if err := s.windows(); err != nil {
 			return nil, err
@@ -39,11 +51,24 @@ func New(ev *Evidence, opt Options, problems *Remarks) ([]*Plan, error) {
 	return stages, nil
 }
 
+// cloned returns copies of outputs, to which a plan adds what it finds out.
+func cloned(outputs []*Output) (all []*Output) {
+	of := map[*Output]*Output{}
+	for _, out := range outputs {
+		one := new(*out)
+		one.First, one.Fio = of[out.First], new(*out.Fio)
+		of[out] = one
+		all = append(all, one)
+	}
+	return all
+}
+
 // planner is a plan in the making. Its methods are the steps.
 type planner struct {
 	*Plan
 	ev       *Evidence
 	problems *Remarks
+	needs    *[]Need
 }
 
 // Options are the settings of users that decide how a run is planned.

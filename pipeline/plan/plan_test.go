@@ -63,7 +63,7 @@ func rowsAt(interval int64, first ...int64) (jobs []*Job) {
 
 // windowsOf returns the length of windows of some jobs and how long before the run they begin.
 func windowsOf(jobs []*Job, wanted time.Duration) (window, shift int64, err error) {
-	p := &planner{&Plan{opt: Options{Window: wanted}, Jobs: jobs}, nil, nil}
+	p := &planner{&Plan{opt: Options{Window: wanted}, Jobs: jobs}, nil, nil, nil}
 	err = p.windows()
 	return p.Window, p.Shift, err
 }

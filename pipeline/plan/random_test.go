@@ -16,7 +16,7 @@ import (
 )
 
 // drawEvidence makes evidence of any reports and logs, also such as no fio leaves together.
-func drawEvidence(r *rand.Rand) *Evidence {
+func drawEvidence(r *rand.Rand) (*Evidence, sums) {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	is := func(percent int) bool { return r.IntN(100) < percent }
 	at := func() time.Time {
@@ -28,7 +28,8 @@ func drawEvidence(r *rand.Rand) *Evidence {
 	file := func(name string) *evidence.File {
 		return evidence.Of(&source.File{Path: name, Modified: source.Modified{ModTime: at(), ModLocal: is(5)}})
 	}
-	ev := &Evidence{Run: &cbt.Run{}, Reader: sums{uint64(r.IntN(9000))}, Live: is(10)}
+	of := sums{uint64(r.IntN(9000))}
+	ev := &Evidence{Run: &cbt.Run{}, Live: is(10)}
 	for i := range r.IntN(4) {
 		out := &Output{Report: cbt.Report{File: file(fmt.Sprint("out", i, ".json")), Found: cbt.FoundFolder, Host: pick("", "", "a", "b"), Candidate: is(20), Named: is(20)}}
 		n := 1 + r.IntN(3)
@@ -78,7 +79,7 @@ func drawEvidence(r *rand.Rand) *Evidence {
 		l := &Log{Log: cbt.Log{Kind: kind, Job: number, Prefix: prefix, Host: host, File: file(fmt.Sprint(prefix, "_", kind, ".", number, ".log"))}, Segment: segment}
 		l.Hint = ev.HintFor(l.Log, hist.Hint{})
 		if segment >= 0 {
-			l.Parts, _ = ev.Reader.Sums(l, &Undoubler{})
+			l.Parts, _ = of.Sums(l, &Undoubler{})
 		}
 		first := int64(900 + r.IntN(300))
 		if is(15) {
@@ -120,7 +121,7 @@ func drawEvidence(r *rand.Rand) *Evidence {
 	for _, l := range ev.Others {
 		ev.Run.Others = append(ev.Run.Others, l.Log)
 	}
-	return ev
+	return ev, of
 }
 
 // TestAnyEvidence: any evidence has a plan or an error, and jobs, stages and entries of a plan agree.
@@ -133,7 +134,13 @@ func TestAnyEvidence(t *testing.T) {
 				}
 			}()
 			var said Remarks
-			stages, err := New(drawEvidence(rand.New(rand.NewPCG(seed, 1))), Options{Absent: seed%2 == 0, Completions: seed%5 == 0}, &said)
+			ev, rows := drawEvidence(rand.New(rand.NewPCG(seed, 1)))
+			opt := Options{Absent: seed%2 == 0, Completions: seed%5 == 0}
+			stages, err := newPlan(rows, ev, opt, &said)
+			var again Remarks
+			if _, _, err2 := New(ev, opt, &again); fmt.Sprint(err, said) != fmt.Sprint(err2, again) {
+				t.Fatalf("seed %d: the evidence has changed: planned again, it says %v, %v, not %v, %v", seed, err2, again, err, said)
+			}
 			if err != nil {
 				return
 			}

@@ -284,7 +284,7 @@ func (p *planner) turnsOfLogs(jobs []*Job) (turns []batch) {
 		return []batch{{jobs: jobs, start: jobs[0].Start}}
 	}
 	var all []batch
-	for i, last := range p.ev.lastRows(jobs) {
+	for i, last := range p.lastRows(jobs) {
 		j, ran := jobs[i], time.Duration(last)*time.Millisecond
 		slack := time.Duration(max(j.Interval, 1000)) * time.Millisecond * 3 / 2
 		if !j.HasLength() { // jobs that ended together are a stage, as with other logs

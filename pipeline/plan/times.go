@@ -105,7 +105,7 @@ func (p *planner) begunApart(e *Entry) bool {
 	}
 	var first, last time.Time
 	slack := step(e.Out.File) + evidence.Apart/2
-	for i, row := range p.ev.lastRows(e.Jobs) {
+	for i, row := range p.lastRows(e.Jobs) {
 		j := e.Jobs[i]
 		if !j.HasRows || j.Log.File.ModTime.IsZero() {
 			return false
@@ -199,7 +199,7 @@ func (p *planner) placeByRows() {
 			if idle := at.Start.Sub(j.Start); isCertain && idle > 0 && idle < time.Hour {
 				switch {
 				case !p.ev.Live && idle > together && j.Entry.Ran > 0 &&
-					time.UnixMilli(j.Origin+p.ev.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.ranFor())) > together:
+					time.UnixMilli(j.Origin+p.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.ranFor())) > together:
 					if !j.Entry.isGroup { // sections of a group may have waited
 						p.problems.Note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the "+
 							"report is of another run; its rows alone say when it started", j.Log.File.Name())
@@ -328,7 +328,7 @@ func (p *planner) placeByLogs() {
 	}
 	for _, jobs := range batches {
 		at := moment{Clock: clockMtime, Error: ErrorOfCoarse}
-		for i, last := range p.ev.lastRows(jobs) {
+		for i, last := range p.lastRows(jobs) {
 			j, ran := jobs[i], time.Duration(last)*time.Millisecond
 			if j.Log.File.ModTime.IsZero() {
 				continue

@@ -83,6 +83,7 @@ type Job struct {
 	Log    *Log  // the log whose rows are read; without one, it has the report's file
 	raw    *Log  // a log of completions; nil if there is none
 	damage error // why the histogram log cannot be read at all
+	Lag    int   // distance of the rows that fio --client adds to others in the log; 0: none
 	Head
 	Unit hist.Unit // of the latencies in a log of completions or averages
 

@@ -14,14 +14,13 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// lasts is a reader of logs whose last rows are at the ends of their jobs.
-type lasts struct{ sums }
-
-func (lasts) Last(jobs []*Job) (times []int64) {
+// lastsOf knows that the last row of each job came at its end.
+func lastsOf(jobs []*Job) map[Need]Rows {
+	known := map[Need]Rows{}
 	for _, j := range jobs {
-		times = append(times, j.Ran)
+		known[Need{Log: j.Log, What: LastRow}] = Rows{Last: j.Ran}
 	}
-	return times
+	return known
 }
 
 // TestStages: groups that ran one after another are stages, those side by side are one. In a stage, jobs with the same
@@ -127,7 +126,7 @@ func TestStages(t *testing.T) {
 		for i, j := range c.jobs {
 			j.Number = i + 1
 		}
-		p := &planner{&Plan{Run: &cbt.Run{Sections: c.file}, Jobs: c.jobs}, &Evidence{Reader: lasts{}}, &Remarks{}}
+		p := &planner{&Plan{Run: &cbt.Run{Sections: c.file}, Jobs: c.jobs}, &Evidence{Rows: lastsOf(c.jobs)}, &Remarks{}, new([]Need)}
 		for _, j := range c.jobs {
 			if j.Entry != nil {
 				p.Entries = append(p.Entries, j.Entry)
