@@ -14,7 +14,7 @@ import (
 )
 
 // ingested reads the one run of a folder.
-func ingested(t *testing.T, dir string, opt Options) (*memory, *Result) {
+func ingested(t *testing.T, dir string, opt Options) ([]*mapping.Interval, *Result) {
 	t.Helper()
 	archive, err := Open(t.Context(), []string{dir}, nil, nil)
 	if err != nil {
@@ -24,15 +24,11 @@ func ingested(t *testing.T, dir string, opt Options) (*memory, *Result) {
 	if len(archive.Runs) != 1 {
 		t.Fatalf("%d runs, want 1", len(archive.Runs))
 	}
-	to := &memory{}
-	res, err := Ingest(t.Context(), archive.Runs[0], opt, to, nil)
-	if err == nil {
-		err = to.Finish(t.Context(), res.Run)
-	}
+	docs, res, err := Documents(t.Context(), archive.Runs[0], opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return to, res
+	return docs, res
 }
 
 func maxOf(t *testing.T, lat *mapping.Latency) hist.Answer {
@@ -65,13 +61,13 @@ func TestMoreGroupsWithUsualHost(t *testing.T) {
 			if _, err := spec.WriteDir(dir); err != nil {
 				t.Fatal(err)
 			}
-			to, res := ingested(t, dir, Options{})
+			docs, res := ingested(t, dir, Options{})
 			if len(res.Skipped) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "different numbers of groups") {
 				t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 			}
 			want, _, tails := truthOf(t, spec, spec.Run(0))
 			got := map[series]int64{}
-			for _, d := range to.intervals {
+			for _, d := range docs {
 				got[series{d.Level, d.Fio.Direction, d.Host.Name, ""}] += d.DocCount
 				if d.Latency.Layout != c.want {
 					t.Fatalf("a window has layout %s, want %s", d.Latency.Layout, c.want)
@@ -82,10 +78,10 @@ func TestMoreGroupsWithUsualHost(t *testing.T) {
 					t.Errorf("%+v: %d requests, want %d", s, n, want[s])
 				}
 			}
-			if to.runs[0].Recovered.Requests != tails {
-				t.Errorf("%d recovered, want %d", to.runs[0].Recovered.Requests, tails)
+			if res.Run.Recovered.Requests != tails {
+				t.Errorf("%d recovered, want %d", res.Run.Recovered.Requests, tails)
 			}
-			if most := maxOf(t, &to.runs[0].All.Latency); !most.Open {
+			if most := maxOf(t, &res.Run.All.Latency); !most.Open {
 				t.Errorf("the slowest of all took %+v", most)
 			}
 		})
@@ -99,7 +95,7 @@ func TestMoreGroupsKnown(t *testing.T) {
 	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
-	to, res := ingested(t, dir, Options{})
+	_, res := ingested(t, dir, Options{})
 	if len(res.Skipped)+len(res.Notes) > 0 {
 		t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 	}
@@ -118,9 +114,9 @@ func TestMoreGroupsKnown(t *testing.T) {
 			}
 		}
 	}
-	most := maxOf(t, &to.runs[0].All.Latency)
-	if most.Open || most.Low < 17.18e9 || slowest == 0 || to.runs[0].All.Latency.Layout != "fio2/0/24" {
-		t.Errorf("the slowest took %+v, in %s", most, to.runs[0].All.Latency.Layout)
+	most := maxOf(t, &res.Run.All.Latency)
+	if most.Open || most.Low < 17.18e9 || slowest == 0 || res.Run.All.Latency.Layout != "fio2/0/24" {
+		t.Errorf("the slowest took %+v, in %s", most, res.Run.All.Latency.Layout)
 	}
 }
 
@@ -132,11 +128,11 @@ func TestUsualColumnsOfAnotherLayout(t *testing.T) {
 	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
-	to, res := ingested(t, dir, Options{})
+	docs, res := ingested(t, dir, Options{})
 	if len(res.Skipped) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "1856 bins are usually fio 3, coarseness 0, but are read as fio 3 with 58 groups, coarseness 1") {
 		t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 	}
-	if got := to.intervals[0].Latency.Layout; got != "fio3/1/58" {
+	if got := docs[0].Latency.Layout; got != "fio3/1/58" {
 		t.Errorf("layout %s", got)
 	}
 }
@@ -160,20 +156,20 @@ func TestMoreGroupsWithoutReport(t *testing.T) {
 			if log.Fio2 {
 				right.Unit = hist.Microseconds
 			}
-			to, res := ingested(t, dir, Options{Bins: right})
+			_, res := ingested(t, dir, Options{Bins: right})
 			logged, _ := truth.Requests(fiotest.Read)
 			version := map[bool]int{true: 2, false: 3}[log.Fio2]
 			want := fmt.Sprintf("fio%d/%d/%d", version, c, log.Groups)
-			if len(to.runs) != 1 || requests(to.runs[0].All) != int64(logged) || to.runs[0].All.Latency.Layout != want {
-				t.Errorf("%s: %+v, lost %v", want, to.runs, res.Skipped)
+			if res.Run == nil || requests(res.Run.All) != int64(logged) || res.Run.All.Latency.Layout != want {
+				t.Errorf("%s: %+v, lost %v", want, res.Run, res.Skipped)
 			}
 			for hint, says := range map[hist.Hint]string{
 				{}:                             "FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside the logs",
 				{Unit: right.Unit, Groups: 40}: fmt.Sprintf("%d bins contradict 40 groups of %s", log.Columns(), right.Unit),
 			} {
-				to, res := ingested(t, dir, Options{Bins: hint})
-				if len(to.intervals) > 0 || len(res.Skipped) == 0 || !strings.Contains(res.Skipped[0].Error(), says) {
-					t.Errorf("%s with %v: %d documents, lost %v", want, hint, len(to.intervals), res.Skipped)
+				docs, res := ingested(t, dir, Options{Bins: hint})
+				if len(docs) > 0 || len(res.Skipped) == 0 || !strings.Contains(res.Skipped[0].Error(), says) {
+					t.Errorf("%s with %v: %d documents, lost %v", want, hint, len(docs), res.Skipped)
 				}
 			}
 		}
@@ -203,16 +199,16 @@ func TestMoreGroupsInReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	for groups, want := range map[int]string{0: "fio3/0/31", 34: "fio3/0/34", 29: "fio3/0"} {
-		to, res := ingested(t, dir, Options{Bins: hist.Hint{Groups: groups}})
-		if len(res.Skipped) > 0 || len(to.runs) != 1 || requests(to.runs[0].All) != 52 {
-			t.Fatalf("%d groups: %+v, lost %v, notes %v", groups, to.runs, res.Skipped, res.Notes)
+		docs, res := ingested(t, dir, Options{Bins: hist.Hint{Groups: groups}})
+		if len(res.Skipped) > 0 || res.Run == nil || requests(res.Run.All) != 52 {
+			t.Fatalf("%d groups: %+v, lost %v, notes %v", groups, res.Run, res.Skipped, res.Notes)
 		}
-		for _, d := range to.intervals {
+		for _, d := range docs {
 			if d.Latency.Layout != want {
 				t.Errorf("%d groups: layout %s, want %s", groups, d.Latency.Layout, want)
 			}
 		}
-		if most := maxOf(t, &to.runs[0].All.Latency); most.Open != (groups == 29) || groups != 29 && (most.Low > 60e9 || most.High < 60e9) {
+		if most := maxOf(t, &res.Run.All.Latency); most.Open != (groups == 29) || groups != 29 && (most.Low > 60e9 || most.High < 60e9) {
 			t.Errorf("%d groups: the slowest took %+v", groups, most)
 		}
 	}

@@ -93,37 +93,6 @@ func appendReport(t *testing.T, file string, report []byte) {
 	}
 }
 
-// kept is a sink that shows what a reader would see of the run: the documents that were
-// put before its document.
-type kept struct {
-	put, visible map[string]*mapping.Interval
-	run          *mapping.Run
-	finished     int
-	fail         error
-}
-
-func (k *kept) Put(ctx context.Context, docs []*mapping.Interval) error {
-	for _, d := range docs {
-		if err := d.Check(); err != nil {
-			return err
-		}
-		if k.put == nil {
-			k.put, k.visible = map[string]*mapping.Interval{}, map[string]*mapping.Interval{}
-		}
-		k.put[d.ID()] = d
-	}
-	return errors.Join(ctx.Err(), k.fail)
-}
-
-func (k *kept) Finish(ctx context.Context, run *mapping.Run) error {
-	for id, d := range k.put {
-		k.visible[id] = d
-	}
-	k.run = run
-	k.finished++
-	return errors.Join(ctx.Err(), run.Check())
-}
-
 // onlyRun is the run under a path. The archive is closed with the test.
 func onlyRun(t *testing.T, path string) *cbt.Run {
 	t.Helper()
@@ -148,17 +117,46 @@ type given struct {
 // followed is what came of following a run that is written meanwhile, and of reading it
 // when it was over.
 type followed struct {
-	kept
-	docs  []given
-	batch []*mapping.Interval
-	res   *Result
+	docs   []given
+	stored []*mapping.Interval // the same in documents
+	batch  []*mapping.Interval
+	res    *Result // of the last stage, with what was missing in any
+}
+
+// live follows an execution.
+func live(ctx context.Context, run *cbt.Run, opt Options, quiet time.Duration) (out *followed, err error) {
+	out, opt.Workers = &followed{}, 1 // time in a bubble stands still while a worker waits for another
+	var skipped []error
+	id := ""
+	for stage, err := range Live(context.WithoutCancel(ctx), ctx, run, opt, quiet) {
+		if err != nil {
+			return nil, err
+		}
+		e, err := stage.Execution(ctx)
+		if err != nil {
+			return nil, err
+		}
+		e.SetID(id)
+		id, e.Run.Ingest = e.Run.Execution, mapping.LiveIngest(time.Now())
+		out.res, err = stage.Documents(context.WithoutCancel(ctx), e.Run, func(w *window.Window, docs []*mapping.Interval) error {
+			out.docs = append(out.docs, given{docOf(w), time.Now(), w.Run})
+			out.stored = append(out.stored, docs...)
+			return stage.SoFar().Check()
+		})
+		if err != nil {
+			return nil, err
+		}
+		skipped = append(skipped, out.res.Skipped...)
+	}
+	out.res.Skipped = skipped
+	return out, out.res.Run.Check()
 }
 
 // follow lets fio write its reports into files, from the third of each on one a second,
 // for as many seconds, and follows them.
 func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[string]int) *followed {
 	t.Helper()
-	out := &followed{}
+	var out *followed
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -171,7 +169,6 @@ func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[str
 			}
 		}
 		run := onlyRun(t, dir)
-		opt.Workers = 1 // time in a bubble stands still while a worker waits for another
 		var writing sync.WaitGroup
 		defer writing.Wait()
 		for name, fio := range fios {
@@ -183,10 +180,7 @@ func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[str
 			})
 		}
 		var err error
-		out.res, err = Follow(t.Context(), run, opt, FollowOptions{Quiet: 10 * time.Second, Every: 5 * time.Second}, &out.kept, nil, func(w *window.Window) error {
-			out.docs = append(out.docs, given{docOf(w), time.Now(), w.Run})
-			return nil
-		})
+		out, err = live(t.Context(), run, opt, 10*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +190,7 @@ func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[str
 	return out
 }
 
-// check compares what was followed with what the complete files contain, and with the sink.
+// check compares what was followed with what the complete files contain.
 func (f *followed) check(t *testing.T) {
 	t.Helper()
 	byTime := func(a, b *mapping.Interval) int {
@@ -216,11 +210,11 @@ func (f *followed) check(t *testing.T) {
 	if diff := cmp.Diff(f.batch, live, cmpopts.EquateEmpty(), cmp.AllowUnexported(mapping.Interval{}, mapping.Latency{})); diff != "" {
 		t.Errorf("followed (+) and read when it was over (-):\n%s", diff)
 	}
-	if len(f.visible) != len(f.docs) || len(f.res.Skipped) > 0 {
-		t.Errorf("%d documents visible, %d were made; lost %v", len(f.visible), len(f.docs), f.res.Skipped)
+	if len(f.stored) != len(f.docs) || len(f.res.Skipped) > 0 {
+		t.Errorf("%d documents of %d windows; lost %v", len(f.stored), len(f.docs), f.res.Skipped)
 	}
-	if f.run.Run.Complete || !f.run.Run.Live() || f.run.Documents.Cluster == 0 {
-		t.Errorf("run document: %+v, %+v", f.run.Run, f.run.Documents)
+	if run := f.res.Run; run.Run.Complete || !run.Run.Live() || run.Documents.Cluster == 0 {
+		t.Errorf("run document: %+v, %+v", run.Run, run.Documents)
 	}
 }
 
@@ -235,9 +229,6 @@ func TestFollow(t *testing.T) {
 	}}
 	f := follow(t, Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 60})
 	f.check(t)
-	if want := (60 - 25) / 5; f.finished < want {
-		t.Errorf("the run's document was stored %d times, want %d", f.finished, want)
-	}
 	over := fio.start.Add(60 * time.Second)
 	for _, d := range f.docs {
 		due := d.Window.End.Add(20500 * time.Millisecond)
@@ -290,8 +281,8 @@ func TestFollowStages(t *testing.T) {
 			t.Errorf("a window of %s until %v came %v after the next stage began", d.run.Name, d.Window.End, d.at.Sub(next))
 		}
 	}
-	if f.run.Run.Stage != 3 || f.run.Run.Stages != 3 || f.run.All.IOPS != f.run.Read.IOPS {
-		t.Errorf("the last document: %+v", f.run.Run)
+	if run := f.res.Run; run.Run.Stage != 3 || run.Run.Stages != 3 || run.All.IOPS != run.Read.IOPS {
+		t.Errorf("the last document: %+v", run.Run)
 	}
 }
 
@@ -303,13 +294,9 @@ func TestFollowBeside(t *testing.T) {
 		{from: 8, to: 30, direction: "read", latencies: []int{70_000}, waits: true, group: 1},
 	}}
 	f := follow(t, Options{}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 30})
-	f.docs = slices.DeleteFunc(f.docs, func(d given) bool { return d.run.ID != f.run.Run.ID })
-	f.put = map[string]*mapping.Interval{}
-	for id, d := range f.visible {
-		if d.Run.ID != f.run.Run.ID {
-			delete(f.visible, id)
-		}
-	}
+	id := f.res.Run.Run.ID
+	f.docs = slices.DeleteFunc(f.docs, func(d given) bool { return d.run.ID != id })
+	f.stored = slices.DeleteFunc(f.stored, func(d *mapping.Interval) bool { return d.Run.ID != id })
 	f.check(t)
 }
 
@@ -327,7 +314,7 @@ func TestFollowReal(t *testing.T) {
 			whole := golden.Gunzip(t, filepath.Join("..", "testdata", "corpus", name, "out.json.gz"))
 			reports := bytes.SplitAfter(whole, []byte("\n}\n"))
 			file := filepath.Join(t.TempDir(), "out.json")
-			f := &followed{}
+			var f *followed
 			synctest.Test(t, func(t *testing.T) {
 				appendReport(t, file, bytes.Join(reports[:3], nil))
 				run := onlyRun(t, file)
@@ -340,10 +327,7 @@ func TestFollowReal(t *testing.T) {
 					}
 				})
 				var err error
-				f.res, err = Follow(t.Context(), run, Options{Workers: 1}, FollowOptions{Quiet: 5 * time.Second, Every: time.Second}, &f.kept, nil, func(w *window.Window) error {
-					f.docs = append(f.docs, given{docOf(w), time.Now(), w.Run})
-					return nil
-				})
+				f, err = live(t.Context(), run, Options{}, 5*time.Second)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -382,7 +366,7 @@ func binsOf(docs []*mapping.Interval) map[string]map[float64]int64 {
 	return sums
 }
 
-// TestFollowEnds: what was read is stored when following is ended.
+// TestFollowEnds: what was read is passed on when following is ended.
 func TestFollowEnds(t *testing.T) {
 	fio := &liveFio{start: time.Unix(1_700_000_000, 0), jobs: []liveJob{{to: 60, direction: "read", latencies: []int{1000}}}}
 	file := filepath.Join(t.TempDir(), "out.json")
@@ -395,19 +379,18 @@ func TestFollowEnds(t *testing.T) {
 			appendReport(t, file, fio.report(41))
 			stop()
 		})
-		var k kept
-		res, err := Follow(ctx, onlyRun(t, file), Options{Workers: 1}, FollowOptions{Quiet: time.Hour, Every: time.Hour}, &k, nil, func(*window.Window) error { return nil })
+		f, err := live(ctx, onlyRun(t, file), Options{}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := int64(41 * 42 / 2); len(k.visible) != 82 || k.run.All.Requests != want || res.Run != k.run {
-			t.Errorf("%d documents visible, %d requests, want 82 and %d", len(k.visible), k.run.All.Requests, want)
+		if want := int64(41 * 42 / 2); len(f.stored) != 82 || f.res.Run.All.Requests != want {
+			t.Errorf("%d documents, %d requests, want 82 and %d", len(f.stored), f.res.Run.All.Requests, want)
 		}
 	})
 }
 
-// TestFollowFails: with what cannot be followed, what is another run, and the sink's error.
-func TestFollowFails(t *testing.T) {
+// TestNotLive: following begins with the third report, and needs reports.
+func TestNotLive(t *testing.T) {
 	fio := &liveFio{start: time.Unix(1_700_000_000, 0), jobs: []liveJob{{to: 60, direction: "read", latencies: []int{1000}}}}
 	two, three, logs := filepath.Join(t.TempDir(), "out.json"), filepath.Join(t.TempDir(), "out.json"), filepath.Join("..", "testdata", "corpus", "stalls")
 	synctest.Test(t, func(t *testing.T) {
@@ -417,21 +400,9 @@ func TestFollowFails(t *testing.T) {
 			}
 			appendReport(t, three, fio.report(n))
 		}
-		broken := errors.New("broken")
-		refuse := func(context.Context, *Execution) (string, *mapping.Run, error) { return "", nil, broken }
-		tests := []struct {
-			path  string
-			known Known
-			fail  error
-			want  error
-		}{
-			{two, nil, nil, ErrNotLive}, {logs, nil, nil, ErrNotLive}, {three, refuse, nil, broken}, {three, nil, broken, broken}, {three, nil, nil, nil},
-		}
-		for _, tt := range tests {
-			k := kept{fail: tt.fail}
-			_, err := Follow(t.Context(), onlyRun(t, tt.path), Options{Workers: 1}, FollowOptions{Quiet: time.Second, Every: time.Second}, &k, tt.known, func(*window.Window) error { return nil })
-			if !errors.Is(err, tt.want) {
-				t.Errorf("%s: %v, want %v", tt.path, err, tt.want)
+		for path, want := range map[string]error{two: ErrNotLive, logs: ErrNotLive, three: nil} {
+			if _, err := live(t.Context(), onlyRun(t, path), Options{}, time.Second); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", path, err, want)
 			}
 		}
 	})

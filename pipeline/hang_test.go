@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -75,12 +74,12 @@ func followReports(t *testing.T, reports [][]byte) (docs []*mapping.Interval) {
 				appendReport(t, file, reports[i])
 			}
 		})
-		_, err := Follow(t.Context(), run, Options{Workers: 1}, FollowOptions{Quiet: 10 * time.Second, Every: time.Second}, &kept{}, nil, func(w *window.Window) error {
-			docs = append(docs, docOf(w))
-			return nil
-		})
+		f, err := live(t.Context(), run, Options{}, 10*time.Second)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, d := range f.docs {
+			docs = append(docs, d.Interval)
 		}
 	})
 	return docs

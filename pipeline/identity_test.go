@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// executionOf is what Ingest shows to Known, of a run in a folder with these files.
+// executionOf returns by what a store finds the run in a folder with these files.
 func executionOf(t *testing.T, files map[string][]byte) *Execution {
 	t.Helper()
 	dir := t.TempDir()
@@ -25,13 +24,12 @@ func executionOf(t *testing.T, files map[string][]byte) *Execution {
 		}
 	}
 	var found *Execution
-	known := func(_ context.Context, e *Execution) (string, *mapping.Run, error) {
-		found = e
-		return e.Run.ID, &mapping.Run{Run: mapping.RunInfo{Ingest: "other"}, Source: e.Source}, nil
-	}
-	_, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known)
+	_, err := theStage(t.Context(), onlyRun(t, dir), Options{}, true, func(s *Stage) (_ *Result, err error) {
+		found, err = s.Execution(t.Context())
+		return nil, err
+	})
 	if err != nil || found == nil {
-		t.Fatalf("not looked up: %v", err)
+		t.Fatalf("nothing can be read: %v", err)
 	}
 	return found
 }
@@ -68,7 +66,30 @@ func TestExecutionIsOfContents(t *testing.T) {
 	}
 }
 
-// TestGrownWhileRead: a run whose report grows while it is read is found again when more of the report is there, and it is stored again.
+// readWhile makes the documents of the only run of a folder. Its hashes are known, and no row is read yet, when it calls write.
+func readWhile(t *testing.T, dir string, write func(*Execution) error) *Result {
+	t.Helper()
+	res, err := theStage(t.Context(), onlyRun(t, dir), Options{}, true, func(s *Stage) (*Result, error) {
+		e, err := s.Execution(t.Context())
+		if err == nil {
+			err = write(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		_, res, err := documentsOf(t.Context(), s, e.Run)
+		return res, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func isChanged(err error) bool { return errors.Is(err, source.ErrChanged) }
+
+// TestGrownWhileRead: a run whose report grows while it is read is found again when more of the report is there, and has not all
+// files of that.
 func TestGrownWhileRead(t *testing.T) {
 	reports := reportsIn(t, filepath.Join("..", "testdata", "corpus", "status-interval", "out.json.gz"))
 	dir := t.TempDir()
@@ -77,24 +98,20 @@ func TestGrownWhileRead(t *testing.T) {
 	if err := write(4); err != nil {
 		t.Fatal(err)
 	}
-	known := func(_ context.Context, e *Execution) (string, *mapping.Run, error) { return e.Run.ID, nil, write(5) }
-	first, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known)
-	if err != nil || !slices.ContainsFunc(first.Skipped, func(err error) bool { return errors.Is(err, source.ErrChanged) }) {
-		t.Fatalf("%v, %v", err, first.Skipped)
+	first := readWhile(t, dir, func(*Execution) error { return write(5) })
+	if !slices.ContainsFunc(first.Skipped, isChanged) {
+		t.Fatalf("%v", first.Skipped)
 	}
 	for _, n := range []int{5, 6} {
 		if err := write(n); err != nil {
 			t.Fatal(err)
 		}
-		known = func(_ context.Context, e *Execution) (string, *mapping.Run, error) {
-			if !e.HasGrownFrom(&first.Run.Source) {
-				t.Errorf("%d reports: the run is not found", n)
+		readWhile(t, dir, func(e *Execution) error {
+			if stored := &first.Run.Source; !e.HasGrownFrom(stored) || stored.Contains(&e.Source) {
+				t.Errorf("%d reports: the run is not found, or whole", n)
 			}
-			return first.Run.Run.ID, first.Run, nil
-		}
-		if again, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known); err != nil || again.Unchanged {
-			t.Errorf("%d reports: %v, unchanged %v", n, err, again.Unchanged)
-		}
+			return nil
+		})
 	}
 }
 
@@ -114,7 +131,7 @@ func reportsIn(t *testing.T, name string) [][]byte {
 	return reports
 }
 
-// TestChangedWhileRead: a log that is written while it is read has no hash, and the run is stored again.
+// TestChangedWhileRead: a log that is written while it is read has no hash, so the run does not have all of the files.
 func TestChangedWhileRead(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "x_clat_hist.1.log")
@@ -122,27 +139,48 @@ func TestChangedWhileRead(t *testing.T) {
 	if err := os.WriteFile(log, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var stored *mapping.Run
-	known := func(_ context.Context, e *Execution) (string, *mapping.Run, error) {
-		if stored == nil { // the hash is known, and no row is read yet
-			return e.Run.ID, nil, os.WriteFile(log, append(text, "10031, 0"...), 0o644)
+	for _, then := range [][]byte{append(text, "10031, 0"...), text} {
+		var before *Execution
+		result := readWhile(t, dir, func(e *Execution) error {
+			before = e
+			return os.WriteFile(log, then, 0o644)
+		})
+		if !slices.ContainsFunc(result.Skipped, isChanged) || result.Run.Run.Complete || result.Run.Source.List[0].Hash != "" ||
+			result.Run.Source.Contains(&before.Source) || before.Source.List[0].Hash == "" {
+			t.Errorf("skipped %q, files %+v", result.Skipped, result.Run.Source.List)
 		}
-		return stored.Run.ID, stored, os.WriteFile(log, text, 0o644)
 	}
-	for _, isFirst := range []bool{true, false} {
-		result, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known)
-		if err != nil || result.Unchanged || result.Run.Run.Complete {
-			t.Fatalf("%v, %+v", err, result)
-		}
-		changed := slices.ContainsFunc(result.Skipped, func(err error) bool { return errors.Is(err, source.ErrChanged) })
-		if !changed || result.Run.Source.List[0].Hash != "" {
-			t.Errorf("first %v: skipped %q, files %+v", isFirst, result.Skipped, result.Run.Source.List)
-		}
-		stored = result.Run
+	if result := readWhile(t, dir, func(*Execution) error { return nil }); !result.Run.Run.Complete || result.Run.Run.Ingest == "" {
+		t.Errorf("%+v", result)
 	}
-	known = func(context.Context, *Execution) (string, *mapping.Run, error) { return stored.Run.ID, stored, nil }
-	result, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known)
-	if err != nil || result.Unchanged || !result.Run.Run.Complete || result.Run.Run.Ingest == "" {
-		t.Errorf("%v, %+v", err, result)
+}
+
+// TestVersion: another version of the program does not make another version of a run, and another label does. A label without
+// a value is removed.
+func TestVersion(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "out.json"), reportsIn(t, filepath.Join("..", "testdata", "corpus", "status-interval", "out.json.gz"))[0], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	version := func(opt Options) string {
+		_, res, err := Documents(t.Context(), onlyRun(t, dir), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Run.Run.Ingest
+	}
+	plain := version(Options{})
+	for name, c := range map[string]struct {
+		opt    Options
+		isSame bool
+	}{
+		"program":  {Options{Program: "v1.2.3"}, true},
+		"no label": {Options{Labels: map[string]string{"disk": ""}}, true},
+		"label":    {Options{Labels: map[string]string{"disk": "nvme"}}, false},
+		"settings": {Options{Confidence: 0.95}, false},
+	} {
+		if got := version(c.opt); (got == plain) != c.isSame {
+			t.Errorf("%s: version %s, and %s without it", name, got, plain)
+		}
 	}
 }

@@ -68,6 +68,19 @@ type Options struct {
 // ArchiveOf returns the archive of a run for documents.
 func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
 
+// LabelsOver returns the labels that a run gets from an ingest which found these labels of an earlier one. A label without a
+// value removes that label.
+func (o *Options) LabelsOver(earlier map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, earlier)
+	maps.Copy(all, o.Labels)
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
 func (o *Options) levels() []mapping.Level {
 	if len(o.Levels) == 0 {
 		return []mapping.Level{mapping.Cluster, mapping.Host, mapping.Section}

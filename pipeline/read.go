@@ -9,20 +9,15 @@
 //	mapping    makes documents of windows that are stored
 //
 // [Open] finds executions of fio, [Stages] plans one and finds its runs, [Stage.Read] makes the windows of a run, and
-// [Stage.Ingest] stores their documents.
+// [Stage.Documents] their documents. [Stage.Execution] is by what a store finds the run. The package knows no store.
 package pipeline
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
 	"slices"
-	"sync"
-	"time"
 
-	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/account"
@@ -33,13 +28,9 @@ import (
 
 // Result is the result of reading one run.
 type Result struct {
-	Run *mapping.Run
+	Run *mapping.Run // nil if nothing was read
 	// Skipped is what is missing in the run. Notes are other things to know.
 	Skipped, Notes []error
-	// Unchanged means that nothing was stored, because the store has this version. Run is the stored document.
-	Unchanged bool
-	// Because is a stored run that is the reason for storing nothing. Then Run is nil.
-	Because *mapping.Run
 	// Plan is what was known before rows were read. It is nil if the run cannot be read.
 	Plan *plan.Plan
 }
@@ -71,25 +62,20 @@ func (r *Result) Why() (lines []string) {
 	return lines
 }
 
-// Sink takes the documents of runs. Every store of a history is a Sink, and so is the writer of NDJSON.
-type Sink interface {
-	// Put takes any number of interval documents. It does not use them after it has returned. They need not be on disk
-	// before Finish. Put fails if a document does not pass its Check.
-	Put(ctx context.Context, docs []*mapping.Interval) error
-
-	// Finish takes the document of a run after all its interval documents were put. When it returns nil, all of them
-	// are stored safely. To finish the run again, put all of its documents again.
-	Finish(ctx context.Context, run *mapping.Run) error
-}
-
 // Stage is one run of an execution: what ran at the same time. It is planned, and can be read.
 type Stage struct {
 	*input
-	said     *problems
-	reported map[string]bool // messages that results of the execution have had
-	found    []source.State  // of the files of the execution
-	source   func() (*Execution, error)
-	failed   *Result // why nothing of the execution can be read; then there is no input
+	*shared
+	said   *problems
+	failed *Result    // why nothing of the execution can be read; then there is no input
+	reader *runReader // of a live stage
+}
+
+// shared is what the stages of an execution have in common.
+type shared struct {
+	reported map[string]bool // messages that results have had
+	found    []source.State  // of the files, before they were read
+	files    *Execution      // what the files are; nil before that is asked
 }
 
 // Stages plans an execution of fio, and iterates over its stages in the order of time. If absolute is true, they get ids,
@@ -97,10 +83,9 @@ type Stage struct {
 // must be used before the next one. An error is that of ctx.
 func Stages(ctx context.Context, run *cbt.Run, opt Options, absolute bool) iter.Seq2[*Stage, error] {
 	return func(yield func(*Stage, error) bool) {
-		said := &problems{}
-		var found []source.State
+		said, of := &problems{}, &shared{reported: map[string]bool{}}
 		for _, f := range run.Files() {
-			found = append(found, f.State())
+			of.found = append(of.found, f.State())
 		}
 		inputs, err := makePlan(ctx, run, opt, absolute, nil, said)
 		if err != nil {
@@ -114,9 +99,8 @@ func Stages(ctx context.Context, run *cbt.Run, opt Options, absolute bool) iter.
 			return
 		}
 		defer inputs[0].close(nil)
-		files, reported := sync.OnceValues(func() (*Execution, error) { return inputs[0].execution(ctx) }), map[string]bool{}
 		for _, in := range inputs {
-			if !yield(&Stage{input: in, said: &problems{ofPlan: said}, reported: reported, found: found, source: files}, nil) {
+			if !yield(&Stage{input: in, shared: of, said: &problems{ofPlan: said}}, nil) {
 				return
 			}
 		}
@@ -198,53 +182,65 @@ func (s *Stage) Read(ctx context.Context, levels []mapping.Level, put func(*wind
 	if err := r.windows(ctx, put); err != nil {
 		return nil, err
 	}
-	return s.result(r)
+	return s.result(r), nil
 }
 
-// batch is the number of documents that are stored at once: a few megabytes. The embedded history waits for the disk
-// once for each batch.
-const batch = 1000
+// Execution returns by what a store can find the stage. It is nil if nothing of the stage can be read: [Stage.Planned] says
+// why. The error is that of ctx.
+func (s *Stage) Execution(ctx context.Context) (e *Execution, err error) {
+	if s.failed != nil {
+		return nil, nil
+	}
+	one := *s.input
+	if one.opt.Levels, _ = s.LimitLevels(s.opt.levels()); len(one.opt.Levels) == 0 {
+		return nil, nil
+	}
+	if s.files == nil {
+		if s.files, err = s.execution(ctx); err != nil {
+			return nil, err
+		}
+	}
+	of := *s.files
+	of.Source.List = slices.Clone(of.Source.List)
+	of.of(&one)
+	return &of, nil
+}
 
-// Ingest puts the interval documents of the stage into a sink. If the result has a run document and is not Unchanged, the
-// caller must finish the run with it. Then the new documents replace those that the sink has of the run. known may be
-// nil. Errors are those of [Stage.Read], of known, or of the sink.
-func (s *Stage) Ingest(ctx context.Context, to Sink, known Known) (*Result, error) {
+// Documents makes the documents of the stage as a run of a store: that of [Stage.Execution], or one with the ids, version, labels
+// and note that it has there. It passes the documents of each window to put, in order of time, with the window. The run
+// document is in the result. Errors are those of [Stage.Read].
+func (s *Stage) Documents(ctx context.Context, run mapping.RunInfo, put func(*window.Window, []*mapping.Interval) error) (*Result, error) {
 	if done := s.begin(nil); done != nil {
 		return done, nil
 	}
-	files, err := s.source()
+	e, err := s.Execution(ctx)
 	if err != nil {
 		return nil, err
-	}
-	e, have, err := s.identify(ctx, files, known)
-	if err != nil {
-		return nil, err
-	}
-	if have != nil && !s.opt.Force {
-		if kept := s.compare(e, have); kept != nil {
-			return kept, nil
-		}
 	}
 	r := newRunReader(s.input, s.said)
 	defer r.close()
-	r.execution = e
-	err = ahead.Push(ctx, 1, func(ctx context.Context, give func([]*mapping.Interval) error) error {
-		var docs []*mapping.Interval
-		err := r.windows(ctx, func(w *window.Window) (err error) {
-			if docs = append(docs, r.document(w).Split()...); len(docs) >= batch {
-				err, docs = give(docs), nil
-			}
-			return err
-		})
-		if err != nil || len(docs) == 0 {
-			return err
+	if r.info, r.source = run, e.Source; r.isLive {
+		s.reader = r
+		r.problems.take(&account.Of(r.read).OfEntries) // of jobs that have no rows
+	}
+	like := mapping.Interval{
+		Run: mapping.RunRef{
+			ID: run.ID, Name: run.Name, Archive: run.Archive, Start: run.Start, Ingest: run.Ingest, Labels: run.Labels, Edit: run.Edit(),
+		},
+		Fio: mapping.FioRef{Version: r.Version()}, Weighting: r.opt.Weighting.String(),
+	}
+	err = r.windows(ctx, func(w *window.Window) error {
+		d := w.Document(&like)
+		if w.Averaged {
+			d.Weighting = mapping.Averaged
 		}
-		return give(docs)
-	}, func(docs []*mapping.Interval) error { return to.Put(ctx, docs) })
+		d.Describe(r.known())
+		return put(w, d.Split())
+	})
 	if err != nil {
 		return nil, err
 	}
-	return s.result(r)
+	return s.result(r), nil
 }
 
 // news returns those of some messages that no result of the execution has had. Documents of runs have all of them.
@@ -257,7 +253,11 @@ func (s *Stage) news(all []error) []error {
 }
 
 // result returns the run's document, and what is to be said, after all windows were read.
-func (s *Stage) result(r *runReader) (*Result, error) {
+func (s *Stage) result(r *runReader) *Result {
+	if r.isLive {
+		skipped, notes := r.problems.all()
+		return &Result{Run: s.SoFar(), Skipped: s.news(skipped), Notes: s.news(notes)}
+	}
 	a := account.Of(r.read)
 	r.problems.take(&a.OfEntries)
 	r.problems.sort()
@@ -272,8 +272,8 @@ func (s *Stage) result(r *runReader) (*Result, error) {
 			continue
 		}
 		r.problems.skip("%s: %w, so numbers may be of two states of it: read it again when nothing writes to it", f.Name(), source.ErrChanged)
-		for j := range r.execution.Source.List {
-			if of := &r.execution.Source.List[j]; of.Path == f.Path {
+		for j := range r.source.List {
+			if of := &r.source.List[j]; of.Path == f.Path {
 				if of.Hash = ""; of.Role != mapping.RoleReport || f.Name() != f.Disk || now.Size <= before.Size {
 					of.Says = ""
 				}
@@ -283,179 +283,5 @@ func (s *Stage) result(r *runReader) (*Result, error) {
 	r.problems.take(&a.OfRun)
 	doc := r.summary(a)
 	skipped, notes := r.problems.all()
-	return &Result{Run: doc, Skipped: s.news(skipped), Notes: s.news(notes), Plan: r.Plan}, nil
-}
-
-// document returns the document in which a window is stored.
-func (r *runReader) document(w *window.Window) *mapping.Interval {
-	d := w.Document(&mapping.Interval{Run: r.execution.Run, Fio: mapping.FioRef{Version: r.Version()}, Weighting: r.opt.Weighting.String()})
-	if w.Averaged {
-		d.Weighting = mapping.Averaged
-	}
-	d.Describe(r.known())
-	return d
-}
-
-// FollowOptions set how a run is followed while fio runs.
-type FollowOptions struct {
-	Quiet time.Duration // a file has ended if it has not grown for this time, or for the time of three reports
-	Every time.Duration // how often the run document is stored
-}
-
-// ErrNotLive means that a run cannot be followed, because its files show nothing, or not enough yet, before it ends.
-var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --output-format=json+), or fewer than " +
-	"three so far")
-
-// lastStore limits the time for storing the last documents after following has ended.
-const lastStore = 15 * time.Second
-
-// Follow reads the periodic reports of an execution while fio writes them, until the reports or ctx end. Its stages are
-// followed one after another, each as a run of its own, from those on that ran before. It stores an interval document, and
-// passes it to each, when no later request can have been in flight in its window. This is about 20 seconds later, or when
-// the next stage begins. It stores the run document repeatedly as an incomplete version ([mapping.RunInfo].Live).
-// [Stage.Ingest] replaces that version when the execution has ended.
-//
-// When ctx ends, Follow stores what it has read and returns no error. It fails with [ErrNotLive], or with an error of
-// known, each or the sink. known may be nil. The result is that of the last stage, with what is to be said of all.
-func Follow(
-	ctx context.Context, run *cbt.Run, opt Options, how FollowOptions, to Sink, known Known,
-	each func(*window.Window) error,
-) (*Result, error) {
-	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	defer context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(lastStore):
-			stop()
-		case <-storing.Done():
-		}
-	})()
-	reports := *run // fio writes the logs of a job when it ends, and its reports have all of them
-	reports.Logs, reports.Others = nil, nil
-	f := &liveReader{FollowOptions: how, ctx: ctx, to: to, known: known, each: each}
-	messages, result := &Stage{reported: map[string]bool{}}, &Result{}
-	for next, stages, planning := 0, 0, ctx; ; planning = storing {
-		said := &problems{}
-		inputs, err := makePlan(planning, &reports, opt, true, &liveFiles{ctx, how.Quiet}, said)
-		if err != nil {
-			if planning.Err() != nil {
-				return nil, planning.Err()
-			}
-			return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
-		}
-		if len(inputs) < stages { // jobs that seemed to wait for others run beside them
-			next = 0
-		}
-		stages = len(inputs)
-		for stages > 1 && next < stages && !inputs[next].HasBegun() {
-			next++
-		}
-		if next == stages {
-			if result.Run == nil {
-				return nil, fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), ErrNotLive)
-			}
-			return result, nil
-		}
-		in := inputs[next]
-		in.opt.Levels = in.limitLevels(opt.levels(), said)
-		r := newRunReader(in, said)
-		doc, err := f.follow(storing, r)
-		hasNext := r.hasNext()
-		r.close()
-		in.close(nil)
-		if err != nil {
-			return nil, err
-		}
-		skipped, notes := said.all()
-		result.Run = doc
-		result.Skipped = append(result.Skipped, messages.news(skipped)...)
-		result.Notes = append(result.Notes, messages.news(notes)...)
-		if !hasNext {
-			return result, nil
-		}
-		next++
-	}
-}
-
-// liveReader follows the stages of an execution.
-type liveReader struct {
-	FollowOptions
-	ctx   context.Context // ends following, but not storing
-	to    Sink
-	known Known
-	each  func(*window.Window) error
-	files *Execution // as they were at the start, by which the complete files are recognised; nil before the first stage
-}
-
-// follow reads a stage until it is over, and returns the last document that was stored of it.
-func (f *liveReader) follow(storing context.Context, r *runReader) (*mapping.Run, error) {
-	if !r.isLive || len(r.opt.Levels) == 0 {
-		return nil, fmt.Errorf("%s: %w", r.Title, ErrNotLive)
-	}
-	if f.files == nil {
-		files, err := r.input.execution(f.ctx)
-		if err != nil {
-			return nil, err
-		}
-		f.files = files
-	}
-	e, have, err := r.identify(storing, f.files, f.known)
-	if err != nil {
-		return nil, err
-	}
-	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
-		return nil, fmt.Errorf("%s: %w: already there as %s", r.Title, ErrNotLive, short(have.Run.ID))
-	}
-	stored := time.Now()
-	e.Run.Ingest = mapping.LiveIngest(stored)
-	r.execution = e
-	r.problems.take(&account.Of(r.read).OfEntries) // of jobs that have no rows
-	var docs []*mapping.Interval                   // not stored yet
-	put := func() error {
-		if len(docs) == 0 {
-			return nil
-		}
-		err := f.to.Put(storing, docs)
-		docs = docs[:0]
-		return err
-	}
-	store := func() (*mapping.Run, error) { // and make all documents so far visible
-		doc := r.summary(account.Of(r.read))
-		doc.Run.Complete = false
-		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
-		stored = time.Now()
-		if err := put(); err != nil {
-			return nil, err
-		}
-		return doc, f.to.Finish(storing, doc)
-	}
-	err = r.windows(storing, func(w *window.Window) error {
-		if err := f.each(w); err != nil {
-			return err
-		}
-		if docs = append(docs, r.document(w).Split()...); len(docs) >= batch {
-			if err := put(); err != nil {
-				return err
-			}
-		}
-		if time.Since(stored) < f.Every {
-			return nil
-		}
-		_, err := store()
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return store()
-}
-
-// hasNext reports whether a later stage has begun.
-func (r *runReader) hasNext() bool {
-	for _, in := range r.rows {
-		if in.reports != nil && in.reports.hasNext {
-			return true
-		}
-	}
-	return false
+	return &Result{Run: doc, Skipped: s.news(skipped), Notes: s.news(notes), Plan: r.Plan}
 }

@@ -72,9 +72,9 @@ func TestSections(t *testing.T) {
 // TestDescribed: interval documents have what the document of their run has, and those of a section and of its jobs the settings
 // of the section.
 func TestDescribed(t *testing.T) {
-	to, res := ingested(t, filepath.Join("..", "testdata", "corpus", "trim-write-read"), Options{Levels: mapping.Levels[:]})
+	docs, res := ingested(t, filepath.Join("..", "testdata", "corpus", "trim-write-read"), Options{Levels: mapping.Levels[:]})
 	modes := map[mapping.Level]string{}
-	for _, d := range to.intervals {
+	for _, d := range docs {
 		want := *d
 		if want.Describe(res.Run); d.Run.Execution == "" || d.Workload.ID == "" {
 			t.Fatalf("%+v", d)

@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
@@ -29,9 +31,32 @@ func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*window.Windo
 	return theStage(ctx, run, opt, false, func(s *Stage) (*Result, error) { return s.Read(ctx, nil, put) })
 }
 
-// Ingest ingests the only stage of an execution.
-func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
-	return theStage(ctx, run, opt, true, func(s *Stage) (*Result, error) { return s.Ingest(ctx, to, known) })
+// Documents makes the documents of the only stage of an execution, as a new run. They must be valid.
+func Documents(ctx context.Context, run *cbt.Run, opt Options) (docs []*mapping.Interval, res *Result, err error) {
+	res, err = theStage(ctx, run, opt, true, func(s *Stage) (res *Result, err error) {
+		e, err := s.Execution(ctx)
+		if err != nil || e == nil {
+			return s.Planned(), err
+		}
+		docs, res, err = documentsOf(ctx, s, e.Run)
+		return res, err
+	})
+	return docs, res, err
+}
+
+// documentsOf makes the documents of a stage. They must be valid.
+func documentsOf(ctx context.Context, s *Stage, as mapping.RunInfo) (docs []*mapping.Interval, res *Result, err error) {
+	res, err = s.Documents(ctx, as, func(_ *window.Window, parts []*mapping.Interval) (err error) {
+		for _, d := range parts {
+			err = errors.Join(err, d.Check())
+		}
+		docs = append(docs, parts...)
+		return err
+	})
+	if err == nil {
+		err = res.Run.Check()
+	}
+	return docs, res, err
 }
 
 // MakePlan plans the only stage of an execution.

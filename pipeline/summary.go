@@ -11,16 +11,11 @@ import (
 
 // summary returns the run's document, made of what was read so far.
 func (r *runReader) summary(a *account.Account) *mapping.Run {
-	e, ref := r.execution, r.execution.Run
 	skipped, notes := r.problems.all()
 	missing := a.Missing[0] + a.Missing[1] + a.Missing[2]
 	run := &mapping.Run{
-		Run: mapping.RunInfo{
-			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.Run.Path, Start: ref.Start, End: r.At(a.End),
-			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0 && a.Lacks == "", Partial: r.problems.partial() || a.Lacks != "", Lacks: a.Lacks,
-			Edited: e.edited, Note: e.note, Execution: e.ID, Stage: r.Stage, Stages: r.Stages, StageName: r.Name,
-		},
-		Source: e.Source, CBT: r.cbt, Config: r.Config,
+		Run:    r.info,
+		Source: r.source, CBT: r.cbt, Config: r.Config,
 		Fio:        mapping.FioInfo{Version: r.Version(), Format: r.Format(), Options: r.Options()},
 		Hosts:      a.Hosts,
 		Clock:      mapping.Clock{Source: r.Clock.String(), ErrorMS: r.Error.Milliseconds()},
@@ -33,6 +28,9 @@ func (r *runReader) summary(a *account.Account) *mapping.Run {
 		Documents:  r.made,
 		Program:    mapping.Program{Version: r.opt.Program},
 	}
+	run.Run.End, run.Run.Lacks = r.At(a.End), a.Lacks
+	run.Run.Complete = len(skipped) == 0 && missing == 0 && a.Lacks == ""
+	run.Run.Partial = r.problems.partial() || a.Lacks != ""
 	if r.made == (mapping.Documents{}) || len(r.Averages) > 0 {
 		run.NoWindows = r.WhyNoWindows()
 	}
@@ -64,7 +62,7 @@ func (r *runReader) known() *mapping.Run {
 		return r.ofRun
 	}
 	run := &mapping.Run{
-		Run: mapping.RunInfo{Name: r.execution.Run.Name, Execution: r.execution.ID, Stage: r.Stage}, CBT: r.cbt, Hosts: r.Hosts(),
+		Run: r.info, CBT: r.cbt, Hosts: r.Hosts(),
 		Fio:      mapping.FioInfo{Format: r.Format(), Options: r.Options(), Jobs: plan.Stand(r.Jobs)},
 		Sections: r.RunSections(),
 	}

@@ -19,8 +19,9 @@ import (
 // runReader reads the rows of a plan into windows, and counts what it reads.
 type runReader struct {
 	*input
-	execution *Execution
-	problems  *problems
+	info     mapping.RunInfo // as documents have it
+	source   mapping.Source  // of the run document
+	problems *problems
 
 	rows      map[*plan.Job]*jobRows
 	syncs     []*jobRows           // of jobs whose other rows are those of logs
@@ -41,7 +42,7 @@ type runReader struct {
 
 func newRunReader(p *input, said *problems) *runReader {
 	r := &runReader{
-		input: p, execution: &Execution{Run: p.reference()}, problems: said, rows: make(map[*plan.Job]*jobRows, len(p.Jobs)),
+		input: p, info: p.reference(), problems: said, rows: make(map[*plan.Job]*jobRows, len(p.Jobs)),
 		fioNames: map[align.Key]string{}, limits: map[align.Key]mapping.FioLatency{},
 		cbt: p.Settings(),
 		read: &account.Read{
@@ -190,11 +191,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		made   mapping.Latency
 		bounds *mapping.Bounds
 	}
-	ref := &r.execution.Run
-	info := &mapping.RunInfo{
-		ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels,
-		Stage: r.Stage, Stages: r.Stages, StageName: r.Name,
-	}
+	info := r.info // windows outlive the reader
 	var stats align.Stats
 	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
 		// No worker reads rows while a window is passed on, so the counts of jobs can be read here.
@@ -227,7 +224,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		stats, err = align.Merge(ctx, streams, opt, take)
 		return err
 	}, func(from *align.Window) error {
-		w := r.newWindow(info, from.Key, from.Start-r.Shift, from.End-r.Shift, from.Elapsed-r.Shift)
+		w := r.newWindow(&info, from.Key, from.Start-r.Shift, from.End-r.Shift, from.Elapsed-r.Shift)
 		w.FromMS, w.ToMS = max(from.From-r.Shift, 0), max(from.To-r.Shift, 0)
 		l := &last[from.Key.Direction]
 		if l.of != from.Latencies {
@@ -255,7 +252,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		return err
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(averages), averageKey.compare) {
-		if w := r.windowOfAverage(info, k, averages[k]); w != nil {
+		if w := r.windowOfAverage(&info, k, averages[k]); w != nil {
 			if k.Level == opt.Levels[0] {
 				totals[k.Direction].add(w)
 			}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -54,19 +56,13 @@ func (discard) Put(context.Context, []*mapping.Interval) error { return nil }
 func (discard) Finish(context.Context, *mapping.Run) error     { return nil }
 
 // ingestAll finds and ingests all runs under a path, and returns the number of documents.
-func ingestAll(b *testing.B, path string, to pipeline.Sink) int {
+func ingestAll(b *testing.B, path string, to ingest.Sink) int {
 	b.Helper()
 	archive, err := pipeline.Open(b.Context(), []string{path}, nil, nil)
 	check(b, err)
 	defer archive.Close()
-	n := 0
-	for _, run := range archive.Runs {
-		for stage, err := range pipeline.Stages(b.Context(), run, pipeline.Options{}, true) {
-			check(b, err)
-			res, err := stage.Ingest(b.Context(), to, nil)
-			check(b, err)
-			n += res.Run.Documents.Cluster + res.Run.Documents.Host
-		}
-	}
+	result, err := ingest.Runs(b.Context(), ingest.Target{Sink: to}, archive.Runs, ingest.Options{Log: slog.New(slog.DiscardHandler)})
+	check(b, err)
+	n, _ := result.Count()
 	return n
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,9 +153,6 @@ func (r *rmCall) removeFiles(ctx context.Context, choice tidy.Choice) error {
 	})
 }
 
-// errSeen ends the reading of a run when its files are known.
-var errSeen = errors.New("its files are known")
-
 // checkStored fails if a folder has a log or a report from which the run with this id was not read.
 func checkStored(ctx context.Context, e *env, store history.Store, id, folder string) error {
 	run, err := store.Run(ctx, id)
@@ -172,17 +168,22 @@ func checkStored(ctx context.Context, e *env, store history.Store, id, folder st
 	isMissing := false // a stage of one of its executions is not in the history
 	for _, one := range archive.Runs {
 		for stage, err := range pipeline.Stages(ctx, one, e.options(), true) {
-			if err == nil {
-				_, err = stage.Ingest(ctx, nil, func(ctx context.Context, x *pipeline.Execution) (string, *mapping.Run, error) {
-					all = append(all, x.Source.Hashes()...)
-					found, err := ingest.Find(ctx, store, x)
-					isMissing = isMissing || found.Have == nil
-					return "", nil, cmp.Or(err, errSeen)
-				})
-			}
-			if !errors.Is(err, errSeen) {
+			if err != nil {
 				return err
 			}
+			x, err := stage.Execution(ctx)
+			if err != nil {
+				return err
+			}
+			if x == nil { // nothing of it can be read
+				isMissing = true
+				continue
+			}
+			found, err := ingest.Find(ctx, store, x)
+			if err != nil {
+				return err
+			}
+			all, isMissing = append(all, x.Source.Hashes()...), isMissing || found.Have == nil
 		}
 	}
 	e.logProblems(archive)

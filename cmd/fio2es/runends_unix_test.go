@@ -17,10 +17,9 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
 )
 
-type fullDisk struct{ pipeline.Sink }
+type fullDisk struct{ ingest.Sink }
 
 var errFull = errors.New("database or disk is full")
 

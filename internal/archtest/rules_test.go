@@ -182,7 +182,7 @@ var rules = map[string]rule{
 	},
 	"internal/ingest": {
 		level:   8,
-		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/facts", "internal/history", "internal/history/sqlite", "internal/history/elastic", "internal/slo", "internal/unit", "internal/window", "internal/workload/rule"},
+		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/ahead", "internal/facts", "internal/history", "internal/slo", "internal/unit", "internal/window", "internal/workload/rule"},
 		why:     "storing runs does not depend on commands, settings or formats",
 	},
 	"internal/tidy": {

@@ -3,6 +3,7 @@ package follow
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -250,6 +251,47 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("live %v, complete %v, %s was %s", run.Run.Live(), run.Run.Complete, run.Run.ID, live.Run.ID)
 		}
 	})
+}
+
+// full is a history on a full disk, which counts run documents.
+type full struct {
+	*sqlite.Store
+	runs *int
+	err  error
+}
+
+func (s full) Finish(ctx context.Context, run *mapping.Run) error {
+	if *s.runs++; s.err != nil {
+		return s.err
+	}
+	return s.Store.Finish(ctx, run)
+}
+
+// TestStoredOften: the document of a live run is stored at intervals. If that fails, following ends.
+func TestStoredOften(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want int // times
+	}{"stored": {nil, 4}, "full": {errors.New("the disk is full"), 1}} {
+		t.Run(name, func(t *testing.T) {
+			inPlace(t, func(t *testing.T, p *place) {
+				start, runs := time.Now(), 0
+				wait := later(0, func() {
+					for n := 1; n <= 40; n++ {
+						time.Sleep(time.Second)
+						write(t, filepath.Join(p.dir, "out.json"), report(start, n))
+					}
+				})
+				p.options.Every = 5 * time.Second
+				ctx, stop := context.WithTimeout(t.Context(), 45*time.Second)
+				defer stop()
+				_, err := Follow(ctx, ingest.Target{Sink: full{p.store, &runs, c.err}, Store: p.store}, p.options)
+				if wait(); !errors.Is(err, c.err) || runs < c.want || c.err != nil && runs > 1 {
+					t.Errorf("%v: %v; stored %d times, want %d", c.err, err, runs, c.want)
+				}
+			})
+		})
+	}
 }
 
 // TestCutOut: CBT cuts json_output.N out of output.N when a run is over and may be stored already.

@@ -11,12 +11,11 @@ import (
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
 )
 
 // Annotate returns a sink that stores in a history, and sets in each run document when it was stored and which rules
 // it meets. A file gets no such fields, because it must be the same every time.
-func Annotate(store history.Store, rules []slo.Rule) pipeline.Sink {
+func Annotate(store history.Store, rules []slo.Rule) Sink {
 	return &annotated{
 		Store: store, rules: rules, inWindows: slices.ContainsFunc(rules, slo.Rule.InWindows),
 		open: map[history.Version]*slo.Evaluator{},
@@ -32,7 +31,7 @@ type annotated struct {
 	open map[history.Version]*slo.Evaluator // rules of versions that are not finished
 }
 
-// Put implements [pipeline.Sink].
+// Put implements [Sink].
 func (a *annotated) Put(ctx context.Context, docs []*mapping.Interval) error {
 	if a.inWindows {
 		for _, w := range window.RejoinAll(docs) {
@@ -58,7 +57,7 @@ func (a *annotated) of(v history.Version) *slo.Evaluator {
 	return a.open[v]
 }
 
-// Finish implements [pipeline.Sink].
+// Finish implements [Sink].
 func (a *annotated) Finish(ctx context.Context, run *mapping.Run) error {
 	run.Ingested = time.Now().UTC().Truncate(time.Millisecond)
 	if len(a.rules) > 0 {

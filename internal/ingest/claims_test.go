@@ -19,14 +19,17 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// execution returns a run with one report, whose contents are given by a number.
-func execution(content int) *pipeline.Execution {
+// ofReport returns a run with one report, whose contents are given by a number.
+func ofReport(content int) *pipeline.Execution {
 	hash := fmt.Sprintf("%016x", content)
 	src := mapping.Source{List: []mapping.SourceFile{{Path: "out.json", Role: mapping.RoleReport, Bytes: 5000, Hash: hash}}}
-	return &pipeline.Execution{Source: src, Run: mapping.RunRef{ID: mapping.RunID(&src), Name: hash}}
+	return &pipeline.Execution{Source: src, Run: mapping.RunInfo{ID: mapping.RunID(&src), Name: hash}}
 }
+
+var quiet = Options{Log: slog.New(slog.DiscardHandler)}
 
 // TestClaims: runs are looked up in their order, even if a later one is read faster. Equal runs are looked up one
 // after the other. All end, even those that are not looked up.
@@ -35,91 +38,61 @@ func TestClaims(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
-			all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)})
+			all := newClaims(nil, &quiet, runs)
 			var mu sync.Mutex
+			var order []int
 			active, stored := map[int]bool{}, map[int]bool{}
 			var working sync.WaitGroup
 			for i := range runs {
 				content, unread := rng.IntN(contents), rng.IntN(5) == 0
 				reads, stores := time.Duration(rng.IntN(1000))*time.Millisecond, time.Duration(rng.IntN(1000))*time.Millisecond
 				working.Go(func() {
-					claim, e := &claim{claims: all, n: i}, execution(content)
-					time.Sleep(reads)
-					if unread {
-						_ = claim.end(t.Context(), &pipeline.Result{}, nil)
+					defer all.pass(i)
+					e := ofReport(content)
+					if time.Sleep(reads); unread {
 						return
 					}
-					id, have, err := claim.known(t.Context(), e)
+					claim, err := all.take(t.Context(), i, e)
 					mu.Lock()
-					if err != nil || id != e.Run.ID || (have != nil) != stored[content] || active[content] {
-						t.Errorf("seed %d, run %d: %s, found %v, %v; stored %v, active %v", seed, i, id, have != nil, err, stored[content], active[content])
+					if order = append(order, i); err != nil || claim.ID != e.Run.ID || (claim.Have != nil) != stored[content] || active[content] {
+						t.Errorf("seed %d, run %d: %+v, %v; stored %v, active %v", seed, i, claim, err, stored[content], active[content])
 					}
 					active[content] = true
 					mu.Unlock()
-					if order := all.order(); !slices.IsSorted(order) {
-						t.Errorf("seed %d: claimed in the order %v", seed, order)
-					}
 					time.Sleep(stores)
 					mu.Lock()
 					active[content], stored[content] = false, true
 					mu.Unlock()
-					res := &pipeline.Result{Run: &mapping.Run{Run: mapping.RunInfo{ID: id}, Source: e.Source}, Unchanged: have != nil}
-					if err := claim.end(t.Context(), res, nil); err != nil {
-						t.Error(err)
+					if claim.Have == nil {
+						all.wrote(&mapping.Run{Run: mapping.RunInfo{ID: claim.ID}, Source: e.Source})
 					}
+					all.end(claim)
 				})
 			}
 			working.Wait()
-			if left := all.order(); len(left) > 0 {
-				t.Errorf("seed %d: %v are active after all ended", seed, left)
+			if len(all.active) > 0 || !slices.IsSorted(order) {
+				t.Errorf("seed %d: %d are active after all ended; claimed in the order %v", seed, len(all.active), order)
 			}
 		})
 	}
 }
 
-// order returns the numbers of the active runs, in the order in which they were claimed.
-func (c *claims) order() (numbers []int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, claim := range c.active {
-		numbers = append(numbers, claim.n)
-	}
-	return numbers
-}
-
 // TestClaimInterrupted: if a run waits for an equal run, the end of its context ends the wait.
 func TestClaimInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)})
-		if _, _, err := (&claim{claims: all, n: 0}).known(t.Context(), execution(1)); err != nil {
+		all := newClaims(nil, &quiet, 3)
+		if _, err := all.take(t.Context(), 0, ofReport(1)); err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if _, _, err := (&claim{claims: all, n: 1}).known(ctx, execution(1)); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := all.take(ctx, 1, ofReport(1)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("waiting: %v", err)
 		}
-		if _, _, err := (&claim{claims: all, n: 2}).known(t.Context(), execution(2)); err != nil {
+		if _, err := all.take(t.Context(), 2, ofReport(2)); err != nil {
 			t.Errorf("the next one: %v", err)
 		}
 	})
-}
-
-// TestWrittenPart: a run is not written to a file that already has a part of it.
-func TestWrittenPart(t *testing.T) {
-	all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)})
-	first, whole := &claim{claims: all, n: 0}, execution(1)
-	if _, _, err := first.known(t.Context(), whole); err != nil {
-		t.Fatal(err)
-	}
-	if err := first.end(t.Context(), &pipeline.Result{Run: &mapping.Run{Source: whole.Source}}, nil); err != nil {
-		t.Fatal(err)
-	}
-	more := execution(1)
-	more.Source.List = append(more.Source.List, mapping.SourceFile{Path: "log", Role: mapping.RoleLog, Bytes: 5000, Hash: "f"})
-	if _, _, err := (&claim{claims: all, n: 1}).known(t.Context(), more); !errors.As(err, new(refusedError)) {
-		t.Errorf("a run that shares a file with a part of it: %v", err)
-	}
 }
 
 // holder is a history of one run. The run is stored during the first look-up.
@@ -142,25 +115,35 @@ func (h *holder) Removed(context.Context, []string) ([]*mapping.Removed, error) 
 
 // TestStoredMeanwhile: a run that is stored after the history was read, and before the run is claimed, is found.
 func TestStoredMeanwhile(t *testing.T) {
-	e := execution(1)
+	e := ofReport(1)
 	h := &holder{finish: func() {}, stored: &mapping.Run{Run: mapping.RunInfo{ID: e.Run.ID}, Source: e.Source}}
-	all := newClaims(h, &Options{Log: slog.New(slog.DiscardHandler)})
-	first, second := &claim{claims: all, n: 0}, &claim{claims: all, n: 1}
-	if _, have, err := first.known(t.Context(), e); err != nil || have != nil {
-		t.Fatal(have, err)
+	all := newClaims(h, &quiet, 2)
+	first, err := all.take(t.Context(), 0, e)
+	if err != nil || first.Have != nil {
+		t.Fatal(first, err)
 	}
 	var ending sync.WaitGroup
 	defer ending.Wait()
-	h.asked, h.finish = 0, func() {
-		ending.Go(func() {
-			if err := first.end(t.Context(), &pipeline.Result{}, nil); err != nil {
-				t.Error(err)
-			}
-		})
+	h.asked, h.finish = 0, func() { ending.Go(func() { all.end(first) }) }
+	if second, err := all.take(t.Context(), 1, ofReport(1)); err != nil || second.Have != h.stored || h.asked != 2 {
+		t.Errorf("found %+v, %v, after the history was read %d times", second, err, h.asked)
 	}
-	if _, have, err := second.known(t.Context(), execution(1)); err != nil || have != h.stored || h.asked != 2 {
-		t.Errorf("found %v, %v, after the history was read %d times", have, err, h.asked)
+}
+
+// finish stores a run without interval documents as an ingest does, if it is to be stored.
+func finish(t *testing.T, store history.Store, opt Options, claims *claims, n int, e *pipeline.Execution, run *mapping.Run) error {
+	claim, err := claims.take(t.Context(), n, e)
+	if err != nil {
+		return err
 	}
+	d := Decide(e, &claim.Found, &opt)
+	o := &outcome{Result: &pipeline.Result{Run: run}, act: d.Act, claim: claim}
+	if d.Act == Keep {
+		o.Run = claim.Have
+	}
+	all := &call{Target: Target{Sink: store, Store: store}, Options: opt, claims: claims, stop: func(error) {}}
+	(&execution{call: all, n: n, files: &cbt.Run{}}).finish(t.Context(), o)
+	return o.err
 }
 
 // TestDivisions: an execution was divided into other stages, because fewer or more of its files were there. The runs of the
@@ -176,8 +159,11 @@ func TestDivisions(t *testing.T) {
 			for _, f := range files {
 				run.Source.List = append(run.Source.List, mapping.SourceFile{Path: f, Role: mapping.RoleLog, Bytes: 4096, Hash: f})
 			}
+			run.Source.Hash = strings.Join(files, " ")
+			run.Run.Ingest = (&pipeline.Execution{Source: run.Source}).Version(run.Run.Labels)
 			if store != nil {
-				if err := errors.Join(store.Put(t.Context(), historytest.Intervals(name, "1", 10)), store.Finish(t.Context(), run)); err != nil {
+				docs := historytest.Intervals(name, run.Run.Ingest, 10)
+				if err := errors.Join(store.Put(t.Context(), docs), store.Finish(t.Context(), run)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -209,30 +195,21 @@ func TestDivisions(t *testing.T) {
 			}
 			store := openAt(t, filepath.Join(t.TempDir(), "h.db"))
 			divide(store, c.stored, strings.Fields(c.files)...)
-			discard := slog.New(slog.DiscardHandler)
+			again := divide(nil, c.again, strings.Fields(c.withFiles)...)
 			if isPush {
 				from := openAt(t, filepath.Join(t.TempDir(), "from.db"))
 				divide(from, c.again, strings.Fields(c.withFiles)...)
-				if _, err := Push(t.Context(), from, Target{Sink: store, Store: store}, PushOptions{Log: discard, Progress: func(int, string) {}}); err != nil {
+				if _, err := Push(t.Context(), from, Target{Sink: store, Store: store}, PushOptions{Log: quiet.Log, Progress: func(int, string) {}}); err != nil {
 					t.Fatal(name, err)
 				}
 				from.Close()
 			} else {
-				all := newClaims(store, &Options{Log: discard})
-				for i, run := range divide(nil, c.again, strings.Fields(c.withFiles)...) {
-					claim := &claim{claims: all, isLookedUp: i > 0}
-					e := &pipeline.Execution{Source: run.Source, Stage: run.Run.Stage, Stages: run.Run.Stages, Run: mapping.RunRef{ID: run.Run.ID}}
-					_, have, err := claim.known(t.Context(), e)
-					if err != nil {
-						t.Fatal(name, err)
-					}
-					res := &pipeline.Result{Run: run}
-					if have != nil && have.Source.Contains(&run.Source) && !c.isForced {
-						res.Run, res.Unchanged = have, true
-					} else if err := store.Finish(t.Context(), run); err != nil {
-						t.Fatal(name, err)
-					}
-					if err := claim.end(t.Context(), res, nil); err != nil {
+				opt := quiet
+				opt.Pipeline.Force = c.isForced
+				all := newClaims(store, &opt, 1)
+				for _, run := range again {
+					e := &pipeline.Execution{Source: run.Source, Run: run.Run}
+					if err := finish(t, store, opt, all, 0, e, run); err != nil {
 						t.Fatal(name, err)
 					}
 				}
@@ -259,7 +236,7 @@ func TestRestoreInterrupted(t *testing.T) {
 	for calls := range 3 {
 		store := openAt(t, filepath.Join(t.TempDir(), "h.db"))
 		defer store.Close()
-		e := execution(1)
+		e := ofReport(1)
 		run := historytest.NewRun("a", "1")
 		run.Run.ID, run.Source = e.Run.ID, e.Source
 		gone := *run
@@ -268,14 +245,9 @@ func TestRestoreInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		to := &ending{Store: store, left: calls}
-		one := func() error {
-			claim := &claim{claims: newClaims(to, &Options{Log: slog.New(slog.DiscardHandler), Restore: true})}
-			_, have, err := claim.known(t.Context(), e)
-			if err == nil && have == nil {
-				err = to.Finish(t.Context(), run)
-			}
-			return claim.end(t.Context(), &pipeline.Result{Run: run, Unchanged: have != nil}, err)
-		}
+		opt := quiet
+		opt.Restore = true
+		one := func() error { return finish(t, to, opt, newClaims(to, &opt, 1), 0, e, run) }
 		if err := one(); !errors.Is(err, errEnding) {
 			t.Fatalf("%d calls: %v", calls, err)
 		}

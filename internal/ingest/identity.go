@@ -15,23 +15,20 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// Found says what a history has of a run.
+// Found says what a history, or the file that is written, has of a run.
 type Found struct {
-	ID         string         // id of the run in the history, or its new id
-	Have       *mapping.Run   // the run in the history; nil if it is new
+	ID         string         // id of the run there, or its new id
+	Have       *mapping.Run   // the run there; nil if it is new
 	Duplicates []*mapping.Run // other runs in the history with the same files
 	Replaced   []*mapping.Run // if Have is of another division of the execution: all stages of that, which go if the run is stored
 
-	Removed []*mapping.Removed // removed runs with the same files; only if Have is nil
+	Removed []*mapping.Removed // removed runs with the same files; with Have only if they are to be stored again
+	Lacking bool               // documents of Have are missing
+	InFile  bool               // Have is in a file, where nothing can be replaced
 }
 
 // ErrRemoved means that a run is not stored, because people removed it from the history.
 var ErrRemoved = errors.New("it was removed from the history with fio2es rm")
-
-type removedError struct{ runs []*mapping.Removed }
-
-func (removedError) Error() string { return ErrRemoved.Error() }
-func (removedError) Unwrap() error { return ErrRemoved }
 
 // grownStart is how far apart two starts of one run may be, if its report had fewer periods when it was read first.
 const grownStart = time.Minute
@@ -72,7 +69,7 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 func removed(ctx context.Context, store history.Store, e *pipeline.Execution) ([]*mapping.Removed, error) {
 	all, err := store.Removed(ctx, e.Source.Hashes())
 	return slices.DeleteFunc(all, func(r *mapping.Removed) bool {
-		return mapping.OtherStage(e.Stage, e.Stages, r.Stage, r.Stages) || !mapping.SameExecution(&r.Source, &e.Source)
+		return mapping.OtherStage(e.Run.Stage, e.Run.Stages, r.Stage, r.Stages) || !mapping.SameExecution(&r.Source, &e.Source)
 	}), err
 }
 
@@ -114,8 +111,8 @@ func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 	var stage, divided []*mapping.Run
 	for _, r := range same {
 		switch {
-		case mapping.OtherStage(e.Stage, e.Stages, r.Run.Stage, r.Run.Stages):
-		case e.Stage == 0 || max(r.Run.Stages, 1) == e.Stages: // older histories have no numbers of stages
+		case mapping.OtherStage(e.Run.Stage, e.Run.Stages, r.Run.Stage, r.Run.Stages):
+		case e.Run.Stage == 0 || max(r.Run.Stages, 1) == e.Run.Stages: // older histories have no numbers of stages
 			stage = append(stage, r)
 		default:
 			divided = append(divided, r)
@@ -134,7 +131,7 @@ func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 		}
 	}
 	if slices.ContainsFunc(holders, func(r *mapping.Run) bool { return r.Run.ID == e.Run.ID }) {
-		found.ID = mapping.StageID(mapping.PartID(&e.Source), e.Stage, e.Stages) // another part of the same report has this id
+		found.ID = mapping.StageID(mapping.PartID(&e.Source), e.Run.Stage, e.Run.Stages) // another part of the same report has this id
 	}
 	return found
 }

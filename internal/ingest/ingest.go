@@ -19,17 +19,30 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
+// Sink takes the documents of runs. Every store of a history is a Sink, and so is the writer of NDJSON.
+type Sink interface {
+	// Put takes any number of interval documents. It does not use them after it has returned. They need not be on disk
+	// before Finish. Put fails if a document does not pass its Check.
+	Put(ctx context.Context, docs []*mapping.Interval) error
+
+	// Finish takes the document of a run after all its interval documents were put. When it returns nil, all of them
+	// are stored safely. To finish the run again, put all of its documents again.
+	Finish(ctx context.Context, run *mapping.Run) error
+}
+
 // Target says where documents are stored.
 type Target struct {
-	Sink  pipeline.Sink
+	Sink  Sink
 	Store history.Store // the history that Sink writes to; nil for a file
 
 	IsCluster bool // many runs can be finished at the same time
@@ -44,6 +57,8 @@ type Options struct {
 
 	// Skipped is called, instead of logging, for each part of a run that is skipped. The result is then incomplete.
 	Skipped func(run *cbt.Run, err error)
+
+	again bool // also store versions that the target has, because it lacks documents of them
 }
 
 // Stored is a run that is in the target now.
@@ -109,7 +124,7 @@ func (r *Result) Count() (documents, unchanged int) {
 // CPUs busy. A file gets runs one after the other, so that it is the same every time. Messages come in the order of
 // the runs. An error ends the call; the result has the runs before it.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
-	result, err := store(ctx, to, runs, opt, false)
+	result, err := store(ctx, to, runs, opt)
 	removed := 0
 	for _, s := range result.NotStored {
 		removed += min(len(s.Removed), 1)
@@ -121,19 +136,18 @@ func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result,
 	return result, err
 }
 
-// store stores runs; with again, also the version that the target already has. It stores again the runs whose documents
-// another process removed meanwhile, because it stored or removed the same run. Two processes may remove each other's
-// documents several times, but the last one finds all that it has stored.
-func store(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (result Result, _ error) {
+// store stores runs. It stores again the runs whose documents another process removed meanwhile, because it stored or removed
+// the same run. Two processes may remove each other's documents several times, but the last one finds all that it has stored.
+func store(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (result Result, _ error) {
 	const most = 10 // attempts after the first
 	for try := 0; ; try++ {
-		more, err := each(ctx, to, runs, opt, again)
+		more, err := each(ctx, to, runs, opt)
 		result.Stored, result.NotStored = append(result.Stored, more.Stored...), append(result.NotStored, more.NotStored...)
 		result.LeftOut = result.LeftOut || more.LeftOut
 		if err != nil || len(more.replaced) == 0 {
 			return result, err
 		}
-		runs, again, opt.Progress = more.replaced, true, nil // again, because a run document may stay when its documents are gone
+		runs, opt.again, opt.Progress = more.replaced, true, nil // again, because a run document may stay when its documents are gone
 		if try == most {
 			for _, run := range runs {
 				result.skip(run, opt, fmt.Errorf("%s:%s is not stored, because other commands store the same run in other versions again and again: "+
@@ -183,8 +197,8 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	if len(again) == 0 {
 		return nil
 	}
-	opt.Progress = nil
-	restored, err := store(ctx, to, again, opt, true)
+	opt.again, opt.Progress = true, nil
+	restored, err := store(ctx, to, again, opt)
 	result.LeftOut = result.LeftOut || restored.LeftOut
 	for _, s := range restored.Stored {
 		if s.Unchanged { // these files are fewer than those of the stored run
@@ -199,66 +213,48 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	return err
 }
 
-// outcome is the result of one stage of an execution.
+// outcome is what became of one stage of an execution.
 type outcome struct {
-	*pipeline.Result
-	err error
+	*pipeline.Result        // Run is in the target; nil if nothing of it is
+	act              Act    // what was decided
+	claim            *claim // nil if it was not looked up
+	err              error
 }
+
+// isNew reports whether a run was read that must be finished.
+func (o *outcome) isNew() bool { return o.err == nil && o.act == Store && o.Run != nil }
 
 // refusedError says why one run is not stored. Other runs are stored.
 type refusedError struct{ error }
 
 func (e refusedError) Unwrap() error { return e.error }
 
+// call is one call of each.
+type call struct {
+	Target
+	Options
+	claims    *claims
+	finishing *finisher
+	stop      context.CancelCauseFunc
+}
+
 // each stores each stage of each execution once. The results come in their order.
-func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (result Result, err error) {
+func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (result Result, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	workers, side := cmp.Or(max(opt.Pipeline.Workers, 0), runtime.GOMAXPROCS(0)), 1
 	if to.Store != nil {
 		side = max(min(workers, len(runs)), 1)
 	}
-	reading := opt.Pipeline
-	reading.Workers = max(workers/side, 1)
+	c := &call{to, opt, newClaims(to.Store, &opt, len(runs)), newFinisher(to.IsCluster), stop}
+	c.Pipeline.Workers = max(workers/side, 1)
 	outcomes := make([]chan []*outcome, len(runs)) // of the stages
 	for i := range outcomes {
 		outcomes[i] = make(chan []*outcome, 1)
 	}
-	claims, finishing := newClaims(to.Store, &opt), newFinisher(to.IsCluster)
-	one := func(i int) {
-		var stages []*outcome
-		var ends sync.WaitGroup
-		for stage, err := range pipeline.Stages(ctx, runs[i], reading, true) {
-			claim, o := &claim{claims: claims, n: i, again: again, isLookedUp: len(stages) > 0}, &outcome{err: err}
-			if stages = append(stages, o); err == nil {
-				o.Result, o.err = stage.Ingest(ctx, to.Sink, claim.known)
-			}
-			isNew := o.err == nil && o.Run != nil && !o.Unchanged
-			ends.Add(1)
-			end := func() {
-				defer ends.Done()
-				if isNew {
-					o.err = to.Sink.Finish(ctx, o.Run)
-				}
-				o.err = claim.end(ctx, o.Result, refuse(runs[i], o.err))
-				if err := o.err; err != nil && !errors.As(err, new(refusedError)) && !errors.Is(err, ErrRemoved) && !errors.Is(err, history.ErrReplaced) {
-					stop(err)
-				}
-			}
-			if isNew {
-				finishing.run(end)
-			} else {
-				end()
-			}
-		}
-		finishing.pending.Go(func() {
-			ends.Wait()
-			outcomes[i] <- stages
-		})
-	}
 	var working sync.WaitGroup
 	var next atomic.Int64
-	defer finishing.pending.Wait()
+	defer c.finishing.pending.Wait()
 	defer working.Wait() // first, because workers start what finishing waits for
 	for range side {
 		working.Go(func() {
@@ -267,7 +263,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 				if i >= len(runs) {
 					return
 				}
-				one(i)
+				(&execution{call: c, n: i, files: runs[i]}).store(ctx, outcomes[i])
 			}
 		})
 	}
@@ -289,6 +285,119 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	return result, nil
 }
 
+// execution is one execution of a call.
+type execution struct {
+	*call
+	n     int // its number in the call
+	files *cbt.Run
+	id    string // as its stages before were found; "" if none was
+}
+
+// store stores the stages, one after another. It sends their outcomes when all are finished.
+func (x *execution) store(ctx context.Context, outcomes chan<- []*outcome) {
+	defer x.claims.pass(x.n)
+	var stages []*outcome
+	var ends sync.WaitGroup
+	for stage, err := range pipeline.Stages(ctx, x.files, x.Pipeline, true) {
+		o := &outcome{err: err}
+		if stages = append(stages, o); err == nil {
+			o.err = x.read(ctx, stage, o)
+		}
+		ends.Add(1)
+		end := func() {
+			defer ends.Done()
+			x.finish(ctx, o)
+		}
+		if o.isNew() {
+			x.finishing.run(end)
+		} else {
+			end()
+		}
+	}
+	x.finishing.pending.Go(func() {
+		ends.Wait()
+		outcomes <- stages
+	})
+}
+
+// read looks a stage up, and puts its documents into the sink if the run is to be stored.
+func (x *execution) read(ctx context.Context, stage *pipeline.Stage, o *outcome) error {
+	e, err := stage.Execution(ctx)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		o.Result = stage.Planned()
+		return nil
+	}
+	e.SetID(x.id)
+	if o.claim, err = x.claims.take(ctx, x.n, e); err != nil {
+		return err
+	}
+	d := Decide(e, &o.claim.Found, &x.Options)
+	x.id, o.act = d.Run.Execution, d.Act
+	switch d.Act {
+	case Store:
+		o.Result, err = x.put(ctx, stage, d.Run)
+	case Keep:
+		o.Result = &pipeline.Result{Run: o.claim.Have, Skipped: d.Skipped, Notes: d.Notes}
+	default:
+		o.Result = &pipeline.Result{Skipped: d.Skipped}
+	}
+	return err
+}
+
+// put puts the documents of a stage into the sink. They are stored while the next are made.
+func (x *execution) put(ctx context.Context, stage *pipeline.Stage, run mapping.RunInfo) (result *pipeline.Result, err error) {
+	const most = 1000 // documents at once: a few megabytes; the embedded history waits for the disk once for them
+	err = ahead.Push(ctx, 1, func(ctx context.Context, give func([]*mapping.Interval) error) (err error) {
+		var docs []*mapping.Interval
+		result, err = stage.Documents(ctx, run, func(_ *window.Window, parts []*mapping.Interval) (err error) {
+			if docs = append(docs, parts...); len(docs) >= most {
+				err, docs = give(docs), nil
+			}
+			return err
+		})
+		if err != nil || len(docs) == 0 {
+			return err
+		}
+		return give(docs)
+	}, func(docs []*mapping.Interval) error { return x.Sink.Put(ctx, docs) })
+	return result, err
+}
+
+// finish makes a run that was read visible, and removes others with the same files. Equal runs of the call wait until then.
+func (x *execution) finish(ctx context.Context, o *outcome) {
+	isNew := o.isNew()
+	if isNew {
+		o.err = x.Sink.Finish(ctx, o.Run)
+	}
+	o.err = refuse(x.files, o.err)
+	switch {
+	case o.err != nil || o.Run == nil:
+	case x.Store != nil:
+		o.err = x.tidy(ctx, o)
+	case isNew:
+		x.claims.wrote(o.Run)
+	}
+	x.claims.end(o.claim)
+	if err := o.err; err != nil && !errors.As(err, new(refusedError)) && !errors.Is(err, history.ErrReplaced) {
+		x.stop(err)
+	}
+}
+
+// tidy removes other runs of the history with the files of one, and records of their removal.
+func (x *execution) tidy(ctx context.Context, o *outcome) error {
+	duplicates := contained(o.claim.Duplicates, &o.Run.Source, &o.claim.of.Source)
+	if o.act == Store {
+		duplicates = append(duplicates, o.claim.Replaced...)
+	}
+	if err := removeDuplicates(ctx, x.Store, o.Run, duplicates, x.Log); err != nil {
+		return err
+	}
+	return takeBack(ctx, x.Store, o.Run.Run.ID, o.claim.Removed, x.Log)
+}
+
 // refuse makes a refusedError of an error about the run's own documents.
 func refuse(run *cbt.Run, err error) error {
 	if errors.Is(err, history.ErrRejected) {
@@ -308,15 +417,10 @@ func refuse(run *cbt.Run, err error) error {
 // take adds the result of a run. It returns an error only if the error concerns all runs.
 func (r *Result) take(run *cbt.Run, o *outcome, opt Options) error {
 	var refused refusedError
-	var removed removedError
 	switch {
 	case errors.As(o.err, &refused):
 		r.skip(run, opt, refused)
 		r.NotStored = append(r.NotStored, NotStored{Files: run})
-		return nil
-	case errors.As(o.err, &removed):
-		opt.Log.Debug(run.Archive + ":" + run.Name() + ": " + o.err.Error())
-		r.NotStored = append(r.NotStored, NotStored{Files: run, Removed: removed.runs})
 		return nil
 	case errors.Is(o.err, history.ErrReplaced):
 		opt.Log.Debug(run.Archive + ":" + run.Name() + ": " + o.err.Error())
@@ -333,11 +437,19 @@ func (r *Result) take(run *cbt.Run, o *outcome, opt Options) error {
 	rest := *o.Result
 	rest.Skipped = nil
 	rest.Log(opt.Log)
-	if o.Run == nil {
-		r.NotStored = append(r.NotStored, NotStored{Files: run, Because: o.Because})
+	if o.Run != nil {
+		r.Stored = append(r.Stored, Stored{Files: run, Run: o.Run.Light(), Unchanged: o.act == Keep})
 		return nil
 	}
-	r.Stored = append(r.Stored, Stored{Files: run, Run: o.Run.Light(), Unchanged: o.Unchanged})
+	not := NotStored{Files: run}
+	switch o.act {
+	case Refuse:
+		not.Because = o.claim.Have
+	case LeaveOut:
+		opt.Log.Debug(run.Archive + ":" + run.Name() + ": " + ErrRemoved.Error())
+		not.Removed = o.claim.Removed
+	}
+	r.NotStored = append(r.NotStored, not)
 	return nil
 }
 

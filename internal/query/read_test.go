@@ -41,12 +41,11 @@ func both(t *testing.T, name string, levels ...mapping.Level) (files *Files, sto
 	t.Cleanup(func() { store.Close() })
 	var res *pipeline.Result
 	for stage, err := range pipeline.Stages(t.Context(), files.Archive.Runs[0], pipeline.Options{Levels: levels}, true) {
-		if err == nil {
-			res, err = stage.Ingest(t.Context(), store, nil)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		e, err := stage.Execution(t.Context())
+		check(t, err)
+		res, err = stage.Documents(t.Context(), e.Run, func(_ *window.Window, docs []*mapping.Interval) error { return store.Put(t.Context(), docs) })
+		check(t, err)
 	}
 	check(t, errors.Join(err, store.Finish(t.Context(), res.Run)))
 	run, err := Find(t.Context(), store, res.Run.Run.ID[:6])

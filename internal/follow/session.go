@@ -1,0 +1,178 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+// mostSessions is how many runs are followed at the same time. A session has the windows of about 20 seconds in
+// memory.
+const mostSessions = 64
+
+// session follows one live run.
+type session struct {
+	stop    context.CancelFunc
+	done    chan error // gets one error when the session ends
+	reports []string   // names of the reports at the start
+	ids     []string   // of its stages in the history; read it only after the session has ended
+}
+
+// begin starts to follow a run. It calls done when the archive of the run is no longer needed.
+func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
+	ctx, stop := context.WithCancel(ctx)
+	s := &session{stop: stop, done: make(chan error, 1), reports: reportsOf(run)}
+	w.session = s
+	f.live++
+	f.reading.Go(func() {
+		defer done()
+		defer stop()
+		s.done <- f.read(ctx, s, run)
+	})
+}
+
+// lastStore limits the time for storing the last documents after following has ended.
+const lastStore = 15 * time.Second
+
+// read follows the stages of an execution until fio or ctx ends, each as a run of its own. When ctx ends, what was read is
+// stored.
+func (f *follower) read(ctx context.Context, s *session, run *cbt.Run) error {
+	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(lastStore):
+			stop()
+		case <-storing.Done():
+		}
+	})()
+	alerts := newAlerts(f.Ingest.Log, f.Rules)
+	alerts.even = f.Ingest.Pipeline.Precision.Quantile == 0
+	said, execution := &pipeline.Result{}, ""
+	for stage, err := range pipeline.Live(storing, ctx, run, f.Ingest.Pipeline, f.Quiet) {
+		if err != nil {
+			return err
+		}
+		e, err := stage.Execution(ctx)
+		if err != nil {
+			return err
+		}
+		e.SetID(execution)
+		as, err := f.liveRun(storing, e)
+		if err != nil {
+			return err
+		}
+		execution = as.Execution
+		s.ids = append(s.ids, as.ID)
+		text := "following " + e.Run.Archive + ":" + e.Run.Name
+		if e.Run.Stages > 1 {
+			text += fmt.Sprintf(", %d of %d", e.Run.Stage, e.Run.Stages)
+		}
+		f.Ingest.Log.Info(text)
+		result, err := f.storeLive(storing, stage, as, alerts)
+		if err != nil {
+			return err
+		}
+		said.Skipped, said.Notes = append(said.Skipped, result.Skipped...), append(said.Notes, result.Notes...)
+	}
+	alerts.end()
+	said.Log(f.Ingest.Log)
+	return nil
+}
+
+// liveRun returns the run as which a live stage is stored. It fails with [pipeline.ErrNotLive] if the history has all of it, or
+// if people removed it, which is decided when it is over.
+func (f *follower) liveRun(ctx context.Context, e *pipeline.Execution) (mapping.RunInfo, error) {
+	found, err := ingest.Find(ctx, f.to.Store, e)
+	have := found.Have
+	switch {
+	case err != nil:
+	case len(found.Removed) > 0:
+		err = fmt.Errorf("%w: %w", pipeline.ErrNotLive, ingest.ErrRemoved)
+	case have != nil && !have.Run.Live() && have.Source.Contains(&e.Source):
+		err = fmt.Errorf("%s: %w: already there as %s", e.Title, pipeline.ErrNotLive, facts.ShortID(have.Run.ID))
+	}
+	run := found.Reference(e, &f.Ingest.Pipeline)
+	run.Ingest = mapping.LiveIngest(time.Now())
+	return run, err
+}
+
+// storeLive stores the documents of a live stage as they come, and the run document every now and then: as an incomplete version, which
+// an ingest replaces when the run is over.
+func (f *follower) storeLive(ctx context.Context, stage *pipeline.Stage, run mapping.RunInfo, alerts *alerts) (*pipeline.Result, error) {
+	const most = 1000 // documents in memory
+	highest := slices.Min(f.Ingest.Pipeline.Levels)
+	var docs []*mapping.Interval // not stored yet
+	put := func() (err error) {
+		if len(docs) > 0 {
+			err, docs = f.to.Sink.Put(ctx, docs), docs[:0]
+		}
+		return err
+	}
+	finish := func(doc *mapping.Run) error { // and make all documents so far visible
+		if err := put(); err != nil {
+			return err
+		}
+		return f.to.Sink.Finish(ctx, doc)
+	}
+	stored := time.Now()
+	result, err := stage.Documents(ctx, run, func(w *window.Window, parts []*mapping.Interval) error {
+		if w.Level == highest {
+			isNew, err := f.windows.take(w)
+			if err == nil && isNew {
+				err = alerts.window(f.shown(w))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if docs = append(docs, parts...); len(docs) >= most {
+			if err := put(); err != nil {
+				return err
+			}
+		}
+		if time.Since(stored) < f.Every {
+			return nil
+		}
+		stored = time.Now()
+		return finish(stage.SoFar())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, finish(result.Run)
+}
+
+// collect records the result of a run's session if the session has ended. It returns an error only if the error
+// concerns all runs.
+func (f *follower) collect(w *watched) error {
+	if w.session == nil {
+		return nil
+	}
+	select {
+	case err := <-w.session.done:
+		ids := w.session.ids
+		w.session, w.tried = nil, w.listing
+		f.live--
+		switch {
+		case err == nil:
+			w.ids = ids
+		case errors.Is(err, pipeline.ErrNotLive), errors.Is(err, history.ErrRejected): // when it is over, a message says why
+			f.Ingest.Log.Debug(err.Error())
+		case !errors.Is(err, context.Canceled):
+			return err
+		}
+	default:
+	}
+	return nil
+}
