@@ -36,14 +36,6 @@ type Claims struct {
 
 var logOptions = []string{"write_hist_log", "write_lat_log", "write_bw_log", "write_iops_log"}
 
-// Claims returns what fio's output says about logs: in the first report that can be read, and in the reports right after it.
-func (f *File) Claims() *Claims {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.see()
-	return f.claims
-}
-
 // add adds the prefixes of one job. If isBare is true, an option has no value. Then the job's name is a prefix.
 func (c *Claims) add(name string, prefixes []string, isBare bool) {
 	c.Jobs = append(c.Jobs, prefixes)
@@ -112,18 +104,9 @@ func (c *claimCounter) add(r *fiolog.Report) {
 	c.measured.Sum(c.Measured[:0])
 }
 
-// JobFile reads a job file, and what it says about logs.
-func (f *File) JobFile() (*fioargs.Command, *Claims, error) {
+// claimsOf returns what a job file says about logs.
+func claimsOf(job *fioargs.Command) *Claims {
 	c := &Claims{IsParsed: true, Values: map[string]bool{}}
-	in, err := f.Open()
-	if err != nil {
-		return nil, c, err
-	}
-	defer in.Close()
-	job, err := fioargs.ReadJobFile(in, f.Name())
-	if err != nil {
-		return nil, c, err
-	}
 	for _, section := range job.Jobs {
 		var prefixes []string
 		isBare := false
@@ -137,5 +120,5 @@ func (f *File) JobFile() (*fioargs.Command, *Claims, error) {
 			c.add(section.Name, prefixes, isBare)
 		}
 	}
-	return job, c, nil
+	return c
 }

@@ -28,55 +28,6 @@ const mostBegin = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([mostBegin]byte) }}
 
-// Digest reads the file, unless its content was hashed before.
-func (f *File) Digest() Digest {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.renew(); f.digest == nil {
-		f.digest = new(f.hash())
-	}
-	return *f.digest
-}
-
-func (f *File) hash() (d Digest) {
-	in, err := f.Open()
-	if err != nil {
-		return d
-	}
-	defer in.Close()
-	buf := buffers.Get().(*[mostBegin]byte)
-	defer buffers.Put(buf)
-	var n int
-	d.Beginning, n = begin(in, buf)
-	if size, sum, ok := f.Sum(); ok {
-		d.Size, d.Hash = size, hexadecimal(sum)
-		return d
-	}
-	sum := xxhash.New()
-	sum.Write(buf[:n])
-	rest, _ := io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
-	d.Size, d.Hash = int64(n)+rest, hexadecimal(sum.Sum64())
-	return d
-}
-
-// Beginning reads how the file begins, unless its content was hashed before.
-func (f *File) Beginning() Beginning {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.renew(); f.digest != nil {
-		return f.digest.Beginning
-	}
-	in, err := f.Open()
-	if err != nil {
-		return Beginning{}
-	}
-	defer in.Close()
-	buf := buffers.Get().(*[mostBegin]byte)
-	defer buffers.Put(buf)
-	b, _ := begin(in, buf)
-	return b
-}
-
 // begin reads until there are enough digits, and returns how many bytes it has read.
 func begin(in io.Reader, buf *[mostBegin]byte) (b Beginning, n int) {
 	const step = 8 << 10

@@ -38,6 +38,33 @@ type Execution struct {
 	Impossible string   // what is wrong with the run time of a job in a report; empty if nothing is
 }
 
+// mostJoined is how many executions of a file are kept apart. Of later ones there is only the last.
+const mostJoined = 1000
+
+// Join adds a report to the executions before: to the last one, or as the first of another one. An execution that has served no
+// requests is not kept. written is when the file was written.
+func Join(all []*Execution, r *fiolog.Report, written source.Modified) []*Execution {
+	if len(all) == 0 {
+		all = []*Execution{{}}
+	}
+	n := len(all)
+	last := all[n-1]
+	if isAnother, hasRun := last.isAnother(r); isAnother {
+		next := &Execution{Skip: last.Skip + len(last.Times), Before: last.Before}
+		if hasRun {
+			next.Before++
+		}
+		if hasRun && n < mostJoined {
+			all = append(all, next)
+		} else {
+			all[n-1] = next
+		}
+		last = next
+	}
+	last.take(r, written)
+	return all
+}
+
 // Spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
 // if reports come more often. It is near the median, because the last report comes when the run ends, and others may be
 // late. It is 0 if there are too few reports.

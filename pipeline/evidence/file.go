@@ -3,14 +3,18 @@
 package evidence
 
 import (
-	"bufio"
+	"cmp"
+	"context"
+	"fmt"
 	"io"
+	"iter"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -20,7 +24,7 @@ type File struct {
 	memory *atomic.Int64 // bytes that reports of files of the scan may still take
 
 	mu      sync.Mutex
-	look    *Look
+	look    *Look // nil before the first look
 	claims  *Claims
 	printed *Printed
 	yaml    *yamlFile
@@ -45,45 +49,163 @@ func All(files []*source.File) []*File {
 	return all
 }
 
-// peekLen is how much of a file is read to find out what it is.
-const peekLen = 64 << 10
+// Look looks at the beginning of the file. It may be good although the rest of the file is damaged.
+func (f *File) Look() *Look {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.see()
+	return f.look
+}
 
-// renew forgets what was seen of a file that has changed since. f.mu must be held.
-func (f *File) renew() {
-	if now := f.State(); f.seen != now {
-		f.printed, f.yaml, f.digest, f.seen = nil, nil, nil, now
+// IsReport reports whether the file begins like fio's output, damaged or not.
+func (f *File) IsReport() bool { return f.Look().Content == fiolog.Output }
+
+// Claims returns what fio's output says about logs: in the first report that can be read, and in the reports right after it.
+func (f *File) Claims() *Claims {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.see()
+	return f.claims
+}
+
+// see looks at the file if that was not done. A file of few reports is read whole.
+func (f *File) see() {
+	if f.look == nil {
+		f.read(context.Background(), false)
 	}
 }
 
-// text is the content of a file, which is hashed as it is read.
-type text struct {
-	*bufio.Reader
-	hash   *xxhash.Digest
-	size   int64
-	digits int // other than 0, up to [mapping.BeginDigits]
-}
-
-func newText(in io.Reader) *text {
-	t := &text{hash: xxhash.New()}
-	t.Reader = bufio.NewReaderSize(io.TeeReader(in, t), peekLen)
-	return t
-}
-
-// Write implements [io.Writer] for what is read.
-func (t *text) Write(p []byte) (int, error) {
-	t.size += int64(len(p))
-	for _, c := range p {
-		if t.digits == mapping.BeginDigits {
-			break
-		}
-		if '1' <= c && c <= '9' {
-			t.digits++
-		}
+// Printed returns all reports of the file. Periodic reports are added up, and only the last of each execution stays in memory.
+// To keep what they count would take a gigabyte for 100 jobs and an hour of reports a second: 200 bins of each job and report
+// are not zero. If ctx ends, the result is not complete.
+func (f *File) Printed(ctx context.Context) *Printed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.renew(); f.printed != nil {
+		return f.printed
 	}
-	return t.hash.Write(p)
+	return f.read(ctx, true)
 }
 
-// digest returns the digest of what was read.
-func (t *text) digest() *Digest {
-	return &Digest{t.size, hexadecimal(t.hash.Sum64()), Beginning{Digits: t.digits}}
+// read looks at the file, and reads the first reports or all. Those of a whole file are kept if there is memory for them.
+func (f *File) read(ctx context.Context, all bool) *Printed {
+	f.renew()
+	in, err := f.Open()
+	if err != nil {
+		f.look, f.claims = &Look{}, &Claims{}
+		return &Printed{Errors: []ReadError{{err, true}}}
+	}
+	defer in.Close()
+	s := look(ctx, in, f.File, all)
+	f.look, f.claims = &s.look, &s.claims
+	if s.digest == nil {
+		return &s.printed
+	}
+	f.digest = s.digest
+	memory := int64(0)
+	for _, x := range s.printed.Executions {
+		memory += int64(x.Fio.Memory)
+	}
+	if f.memory.Add(-memory) >= 0 {
+		f.printed = &s.printed
+	} else {
+		f.memory.Add(memory)
+	}
+	return &s.printed
+}
+
+// Reports iterates over the reports with jobs in what was opened, of which each is there once, as [File.Printed] counts them.
+func (f *File) Reports(in io.Reader) iter.Seq2[*fiolog.Report, error] { return reportsOnce(in, f.File) }
+
+// JobFile reads a job file, and what it says about logs.
+func (f *File) JobFile() (*fioargs.Command, *Claims, error) {
+	in, err := f.Open()
+	if err != nil {
+		return nil, &Claims{IsParsed: true}, err
+	}
+	defer in.Close()
+	job, err := fioargs.ReadJobFile(in, f.Name())
+	if err != nil {
+		return nil, &Claims{IsParsed: true}, err
+	}
+	return job, claimsOf(job), nil
+}
+
+// YAML returns a configuration, which must not be changed. yaml's errors have the line.
+func (f *File) YAML(ctx context.Context) (map[string]any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.renew(); f.yaml != nil {
+		return f.yaml.m, f.yaml.err
+	}
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text := newText(in)
+	data, err := io.ReadAll(io.LimitReader(text, mostYAML))
+	of := &yamlFile{}
+	if of.err = cmp.Or(err, ctx.Err(), f.Budget().Spend(priceOfYAML*int64(len(data)))); of.err == nil {
+		of.m, of.err = ParseYAML(data)
+	}
+	if of.err != nil {
+		of.err = fmt.Errorf("read %s: %w", f.Name(), of.err)
+	}
+	if ctx.Err() == nil {
+		f.yaml = of
+	}
+	if len(data) < mostYAML && err == nil {
+		f.digest = text.digest()
+	}
+	return of.m, of.err
+}
+
+// Digest reads the file, unless its content was hashed before.
+func (f *File) Digest() Digest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.renew(); f.digest == nil {
+		f.digest = new(f.hash())
+	}
+	return *f.digest
+}
+
+func (f *File) hash() (d Digest) {
+	in, err := f.Open()
+	if err != nil {
+		return d
+	}
+	defer in.Close()
+	buf := buffers.Get().(*[mostBegin]byte)
+	defer buffers.Put(buf)
+	var n int
+	d.Beginning, n = begin(in, buf)
+	if size, sum, ok := f.Sum(); ok {
+		d.Size, d.Hash = size, hexadecimal(sum)
+		return d
+	}
+	sum := xxhash.New()
+	sum.Write(buf[:n])
+	rest, _ := io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
+	d.Size, d.Hash = int64(n)+rest, hexadecimal(sum.Sum64())
+	return d
+}
+
+// Beginning reads how the file begins, unless its content was hashed before.
+func (f *File) Beginning() Beginning {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.renew(); f.digest != nil {
+		return f.digest.Beginning
+	}
+	in, err := f.Open()
+	if err != nil {
+		return Beginning{}
+	}
+	defer in.Close()
+	buf := buffers.Get().(*[mostBegin]byte)
+	defer buffers.Put(buf)
+	b, _ := begin(in, buf)
+	return b
 }

@@ -13,24 +13,13 @@ type Look struct {
 	Foreign string
 }
 
-// Look looks at the beginning of the file. It may be good although the rest of the file is damaged.
-func (f *File) Look() *Look {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.see()
-	return f.look
-}
-
-// IsReport reports whether the file begins like fio's output, damaged or not.
-func (f *File) IsReport() bool { return f.Look().Content == fiolog.Output }
-
 // IsOutput reports whether a text begins like fio's output, also in a form that is not read.
 func IsOutput(head []byte) bool { return fiolog.IsReport(head) || foreign("", head, false) != "" }
 
 // lookAt looks at the first bytes of a file.
-func lookAt(name string, head []byte, isNamed bool) *Look {
+func lookAt(name string, head []byte, isNamed bool) Look {
 	const start = 40
-	return &Look{
+	return Look{
 		Content: fiolog.ContentOf(head), HasJSON: fiolog.IsJSON(head), Start: string(head[:min(len(head), start)]),
 		Foreign: foreign(name, head, isNamed),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // Prices of reading reports, for [source.Budget]. A job or a report of ten bytes of text costs as much time and memory
@@ -22,7 +23,7 @@ const (
 )
 
 // readReports reads the reports of a file from in, as [fiolog.ReadReports] does, and charges them to the file's budget.
-func readReports(in io.Reader, f *File) iter.Seq2[*fiolog.Report, error] {
+func readReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
 	return func(yield func(*fiolog.Report, error) bool) {
 		for r, err := range fiolog.ReadReports(in, f.Name()) {
 			lacking, text, many := 0, 0, int64(0)
@@ -54,6 +55,32 @@ func readReports(in io.Reader, f *File) iter.Seq2[*fiolog.Report, error] {
 				if i := slices.IndexFunc(r.Jobs, isLong); i >= 0 {
 					r, err = nil, fmt.Errorf("%s:%d: the name of job %d has more than %d bytes: not read", f.Name(), r.Line, i+1, longestJobsName)
 				}
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// isRepeated reports whether a report is there once more, because files were joined: fio writes no two reports at the same moment.
+func isRepeated(r, before *fiolog.Report) bool {
+	haveSameTotals := func(a, b fiolog.Job) bool {
+		return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && a.Requests() == b.Requests()
+	}
+	return before != nil && r.Timestamp > 0 && r.Timestamp == before.Timestamp && slices.EqualFunc(r.Jobs, before.Jobs, haveSameTotals)
+}
+
+// reportsOnce iterates over the reports with jobs in a file, of which each is there once.
+func reportsOnce(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+	return func(yield func(*fiolog.Report, error) bool) {
+		var before *fiolog.Report
+		for r, err := range readReports(in, f) {
+			if err == nil {
+				if len(r.Jobs) == 0 || isRepeated(r, before) {
+					continue
+				}
+				before = r
 			}
 			if !yield(r, err) {
 				return

@@ -1,11 +1,8 @@
 package evidence
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"go.yaml.in/yaml/v3"
 
@@ -18,36 +15,6 @@ const (
 )
 
 var errEmpty = errors.New("no configuration in it")
-
-// YAML returns a configuration, which must not be changed. yaml's errors have the line.
-func (f *File) YAML(ctx context.Context) (map[string]any, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.renew(); f.yaml != nil {
-		return f.yaml.m, f.yaml.err
-	}
-	in, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	text := newText(in)
-	data, err := io.ReadAll(io.LimitReader(text, mostYAML))
-	of := &yamlFile{}
-	if of.err = cmp.Or(err, ctx.Err(), f.Budget().Spend(priceOfYAML*int64(len(data)))); of.err == nil {
-		of.m, of.err = ParseYAML(data)
-	}
-	if of.err != nil {
-		of.err = fmt.Errorf("read %s: %w", f.Name(), of.err)
-	}
-	if ctx.Err() == nil {
-		f.yaml = of
-	}
-	if len(data) < mostYAML && err == nil {
-		f.digest = text.digest()
-	}
-	return of.m, of.err
-}
 
 // yamlFile is what a configuration says, or why it cannot be read.
 type yamlFile struct {
