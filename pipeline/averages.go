@@ -58,23 +58,32 @@ func (a averages) of(key averageKey) *average {
 	return a[key]
 }
 
-// readAverages reads logs of averages and adds their jobs up to the levels of documents. Latencies are weighted by the rate.
-// What is not known of a job is not known of a level.
-func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages, error) {
-	ofJobs := averages{}
+// averageReader reads logs of averages.
+type averageReader struct {
+	read     *account.Read
+	keys     *jobKeys
+	levels   []align.Level
+	open     func(*plan.Log) *logFile
+	problems *problems
+}
+
+// all reads logs and adds their jobs up to the levels of documents. Latencies are weighted by the rate. What is not known of a
+// job is not known of a level.
+func (r *averageReader) all(ctx context.Context, logs []cbt.Log) (averages, error) {
+	p, ofJobs := r.read.Plan, averages{}
 	for _, log := range logs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		j := r.JobOf(log)
+		j := p.JobOf(log)
 		if j == nil {
 			continue // the job is not used
 		}
-		last, err := r.readAverageLog(log, j, ofJobs)
+		last, err := r.one(log, j, ofJobs)
 		if err != nil {
 			r.problems.skip("%w", err)
 		}
-		if len(r.Averages) > 0 { // without averages, the rates come from the rows
+		if len(p.Averages) > 0 { // without averages, the rates come from the rows
 			r.read.Counts[j].Until = max(r.read.Counts[j].Until, last)
 		}
 	}
@@ -84,23 +93,23 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 		single[k.Key] = single[k.Key] || of.isSingle
 	}
 	sums := averages{}
-	for _, j := range r.Jobs {
-		start, end := j.Offset+r.Shift, r.read.EndOf(j)+r.Shift
+	for _, j := range p.Jobs {
+		start, end := j.Offset+p.Shift, r.read.EndOf(j)+p.Shift
 		if end <= start { // it is not known yet
 			end = math.MaxInt64
 		}
 		for d := range fiolog.Direction(fiolog.Directions) {
-			key := r.keyOf(j, d)
+			key := r.keys.of(j, d)
 			if !has[key] {
 				continue
 			}
 			for window := range windows {
-				ran := min(end, (window+1)*r.Window) - max(start, window*r.Window) // milliseconds
+				ran := min(end, (window+1)*p.Window) - max(start, window*p.Window) // milliseconds
 				if ran <= 0 {
 					continue
 				}
 				of := ofJobs.of(averageKey{window, key})
-				for _, level := range levelsOf(r.opt.Levels) {
+				for _, level := range r.levels {
 					to := sums.of(averageKey{window, key.At(level)})
 					to.iops.join(of.iops, ran)
 					to.latency.join(of.latency, ran)
@@ -119,15 +128,15 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 	return sums, nil
 }
 
-// readAverageLog adds one log of averages of a job. It returns its last time in milliseconds since the start of the job.
+// one adds one log of averages of a job. It returns its last time in milliseconds since the start of the job.
 // fio writes a row some milliseconds after its interval, and not the last one of rates. A row with a block size is a single
 // request.
 //
 // A rate is that of the last interval, because fio writes no row for an interval without requests. A latency is the mean of
 // all requests since the row before. If that is longer than an interval, it shows nothing of single windows.
-func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end int64, err error) {
+func (r *averageReader) one(log cbt.Log, j *plan.Job, to averages) (end int64, err error) {
 	of := &plan.Log{Log: log, Segment: -1}
-	l := r.openLog(of)
+	l := r.open(of)
 	l.ofAll = true
 	defer l.close()
 	l.look(of)
@@ -136,7 +145,7 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 		interval = j.Interval // by all of its logs
 	}
 	var last [fiolog.Directions]int64
-	origin, by := j.Origin, j.Offset+r.Shift
+	origin, by, length := j.Origin, j.Offset+r.read.Plan.Shift, r.read.Plan.Window
 	isLatency := log.Kind == fiolog.Clat || log.Kind == fiolog.Lat
 	several := 0 // rows with which further jobs begin
 	for {
@@ -168,9 +177,9 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 			continue
 		}
 		end = max(end, at)
-		key := r.keyOf(j, rec.Direction)
+		key := r.keys.of(j, rec.Direction)
 		if rec.BlockSize > 0 {
-			single := to.of(averageKey{max(at+by-1, 0) / r.Window, key})
+			single := to.of(averageKey{max(at+by-1, 0) / length, key})
 			single.bandwidth.sum, single.isSingle = single.bandwidth.sum+float64(rec.BlockSize)*1000, true
 			continue
 		}
@@ -185,8 +194,8 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 		if isLong && !isLatency {
 			begin = at - interval
 		}
-		for w := max(from+by, 0) / r.Window; w*r.Window < at+by; w++ {
-			start, end := w*r.Window, min(at+by, (w+1)*r.Window)
+		for w := max(from+by, 0) / length; w*length < at+by; w++ {
+			start, end := w*length, min(at+by, (w+1)*length)
 			value, s := float64(rec.Value), to.of(averageKey{w, key})
 			idle, ms := float64(max(min(end, begin+by)-max(start, from+by), 0)), float64(max(end-max(start, begin+by), 0))
 			switch log.Kind {
@@ -251,28 +260,4 @@ func (t *averagedTotals) totals() *mapping.Totals {
 		out.Latency.Mean = account.Rounded(t.latency.sum/t.latency.weight, 1e3)
 	}
 	return out
-}
-
-// windowOfAverage returns a window of averages. It is nil if nothing completed in it. What is not known is 0.
-func (r *runReader) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average) *window.Window {
-	start, end := k.window*r.Window, min((k.window+1)*r.Window, r.read.End())
-	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.Window/20 { // rows come some milliseconds late
-		return nil
-	}
-	w := r.newWindow(run, k.Key, start, end, start)
-	w.Averaged = true
-	known := func(m mean) float64 { // per millisecond of the window
-		if m.isPartial || m.weight == 0 {
-			return 0
-		}
-		return account.PerSecond(m.sum, end-start) / 1000
-	}
-	w.IOPS, w.Bandwidth = account.Rounded(known(s.iops), 1e3), account.Rounded(known(s.bandwidth), 1)
-	if of := s.latency; !of.isPartial && of.weight > 0 {
-		if !s.iops.isPartial && s.byRate.weight > 0 {
-			of = s.byRate
-		}
-		w.Latency.Mean = account.Rounded(of.sum/of.weight/1000, 1e3) // from nanoseconds
-	}
-	return w
 }

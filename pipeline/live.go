@@ -77,13 +77,3 @@ func (s *Stage) SoFar() *mapping.Run {
 	doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
 	return doc
 }
-
-// hasNext reports whether a later stage has begun.
-func (r *runReader) hasNext() bool {
-	for _, in := range r.rows {
-		if in.reports != nil && in.reports.hasNext {
-			return true
-		}
-	}
-	return false
-}

@@ -227,7 +227,7 @@ func (s *Stage) Documents(ctx context.Context, run mapping.RunInfo, put func(*wi
 		Run: mapping.RunRef{
 			ID: run.ID, Name: run.Name, Archive: run.Archive, Start: run.Start, Ingest: run.Ingest, Labels: run.Labels, Edit: run.Edit(),
 		},
-		Fio: mapping.FioRef{Version: r.Version()}, Weighting: r.opt.Weighting.String(),
+		Fio: mapping.FioRef{Version: r.plan.Version()}, Weighting: r.opt.Weighting.String(),
 	}
 	err = r.windows(ctx, func(w *window.Window) error {
 		d := w.Document(&like)
@@ -264,7 +264,7 @@ func (s *Stage) result(r *runReader) *Result {
 	// If a file has changed since it was found, it is unknown which content was read. So it has no hash, and the run is stored
 	// again when its files are read again. A report that has grown still says what was found: by that the run is found then.
 	// A file that was removed was open, or reading it failed.
-	files := r.Run.Files()
+	files := r.plan.Run.Files()
 	for i, before := range s.found {
 		f := files[i]
 		now := f.State()
@@ -283,5 +283,5 @@ func (s *Stage) result(r *runReader) *Result {
 	r.problems.take(&a.OfRun)
 	doc := r.summary(a)
 	skipped, notes := r.problems.all()
-	return &Result{Run: doc, Skipped: s.news(skipped), Notes: s.news(notes), Plan: r.Plan}
+	return &Result{Run: doc, Skipped: s.news(skipped), Notes: s.news(notes), Plan: r.plan}
 }

@@ -21,8 +21,10 @@ import (
 // which it was written: fio waits for a job that hangs before it writes one, also for the other jobs. The last report is
 // written at the end, so there is no tail to recover.
 type reportFile struct {
-	run *runReader
-	out *plan.Output
+	out     *plan.Output
+	live    *liveFiles               // nil unless fio still writes
+	offsets map[string]time.Duration // of the clocks of hosts
+	follows bool                     // all rows of the run are of this file, so that windows follow these
 
 	mu    sync.Mutex
 	next  func() (*fiolog.Report, error, bool) // nil before the first
@@ -41,8 +43,9 @@ type reportFile struct {
 
 }
 
+// reportJob are the rows of a job in periodic reports.
 type reportJob struct {
-	*reportFile
+	file  *reportFile
 	job   *plan.Job
 	from  fiolog.Direction // the first that has rows here: Sync if logs have the others
 	queue []align.Row
@@ -86,12 +89,13 @@ func (t *tailReader) Read(p []byte) (int, error) {
 	}
 }
 
-// rows returns the next rows of the job, in milliseconds since its start, or an error in place of some. It returns false
-// at the end.
-func (r *reportJob) rows() ([]align.Row, error, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for len(r.queue)+len(r.errs) == 0 && r.advance() {
+func (r *reportJob) close() { r.file.close() }
+
+// next returns the next rows of the job.
+func (r *reportJob) next() ([]align.Row, error, bool) {
+	r.file.mu.Lock()
+	defer r.file.mu.Unlock()
+	for len(r.queue)+len(r.errs) == 0 && r.file.advance() {
 	}
 	if len(r.errs) > 0 {
 		err := r.errs[0]
@@ -121,7 +125,7 @@ func (f *reportFile) advance() bool {
 			f.jobs[0].errs = append(f.jobs[0].errs, err)
 			return false
 		}
-		if live := f.run.live; live != nil {
+		if live := f.live; live != nil {
 			const missed = 3 // reports
 			quiet := max(live.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
 			in = &tailReader{in, liveFiles{live.ctx, quiet}}
@@ -139,15 +143,15 @@ func (f *reportFile) advance() bool {
 		}
 		return ok
 	}
-	f.isOver = f.run.isLive && ok && slices.ContainsFunc(f.later, func(i int) bool {
+	f.isOver = f.live != nil && ok && slices.ContainsFunc(f.later, func(i int) bool {
 		return i < len(rep.Jobs) && rep.Jobs[i].Requests() > 0
 	})
-	if f.taken++; !f.run.isLive && f.taken > len(f.out.Times) { // of the next call of fio in the file
+	if f.taken++; f.live == nil && f.taken > len(f.out.Times) { // of the next call of fio in the file
 		rep, ok = nil, false
 		f.ended = true
 	}
 	take := f.ready
-	if f.ready = rep; f.run.isLive && ok && (f.isOver || rep.Timestamp-f.took >= f.out.Spacing()/2) {
+	if f.ready = rep; f.live != nil && ok && (f.isOver || rep.Timestamp-f.took >= f.out.Spacing()/2) {
 		take, f.ready = rep, nil
 	}
 	if take == nil {
@@ -183,12 +187,12 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 	}
 	r.counts.Report, r.until = j, end
 	isLate := end-from > r.job.Interval*3/2 // because a job hung
-	whole := r.run.follows || isLate
+	whole := r.file.follows || isLate
 	for d := r.from; d < fiolog.WithSync; d++ {
 		now := r.job.Entry.Histogram(j.Of(d))
 		since := now.Clone()
 		if before := r.sofar[d]; before != nil && !since.Subtract(before) {
-			r.errs = append(r.errs, fmt.Errorf("%s: job %s: %s: counts fall from one report to the next", r.out.File.Name(), j.Name, d))
+			r.errs = append(r.errs, fmt.Errorf("%s: job %s: %s: counts fall from one report to the next", r.file.out.File.Name(), j.Name, d))
 			continue
 		}
 		r.sofar[d] = now
@@ -201,12 +205,12 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 				r.counts.Longest = max(r.counts.Longest, end-from)
 			}
 			r.queue = append(r.queue, row)
-		case r.run.isLive && !now.IsEmpty() && end > from: // otherwise windows stay open, because the next row may begin here
+		case r.file.live != nil && !now.IsEmpty() && end > from: // otherwise windows stay open, because the next row may begin here
 			row.Bins = []hist.Bin{}
 			r.queue = append(r.queue, row)
 		}
 	}
-	if r.run.isLive && end > from && len(r.queue)+len(r.errs) == 0 { // a row without a direction
+	if r.file.live != nil && end > from && len(r.queue)+len(r.errs) == 0 { // a row without a direction
 		r.queue = append(r.queue, align.Row{Start: from, End: end, Whole: whole, Layout: r.job.Layout})
 	}
 }
@@ -218,25 +222,31 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 	grown := ran - r.ran
 	begins := grown < 0 && !slices.ContainsFunc(r.sofar[:], func(h *hist.Histogram) bool { return h != nil && !h.IsEmpty() })
 	r.ran = ran
-	if rep.Timestamp == 0 || r.out.Client { // the timestamp of a client is its start
+	if rep.Timestamp == 0 || r.file.out.Client { // the timestamp of a client is its start
 		if begins {
 			r.until, grown = 0, ran
 		}
 		return r.until + max(grown, 0)
 	}
-	end = time.UnixMilli(rep.Timestamp).Add(r.run.opt.Offsets[r.job.Host]).Sub(r.job.Start).Milliseconds()
+	end = time.UnixMilli(rep.Timestamp).Add(r.file.offsets[r.job.Host]).Sub(r.job.Start).Milliseconds()
 	switch {
-	case begins && r.run.isLive:
+	case begins && r.file.live != nil:
 		r.until = max(end-ran, r.until)
-	case r.isOver: // it had ended before the next stage began
+	case r.file.isOver: // it had ended before the next stage began
 		end = min(end, r.until+max(grown, 0))
-	case !r.run.isLive && grown == 0 && ran == r.job.Ran: // it had ended before the last report
+	case r.file.live == nil && grown == 0 && ran == r.job.Ran: // it had ended before the last report
 		end = r.until
 	case end-ran <= r.job.Interval/10, // fio writes some milliseconds after the job's end
-		!r.run.isLive && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
+		r.file.live == nil && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
 		end = min(end, ran)
 	}
 	return max(end, r.until)
+}
+
+// add adds a job whose rows of directions from one on are in the file.
+func (f *reportFile) add(j *plan.Job, from fiolog.Direction, counts *account.Counts) *reportJob {
+	f.jobs = append(f.jobs, &reportJob{file: f, job: j, from: from, counts: counts})
+	return f.jobs[len(f.jobs)-1]
 }
 
 // close ends reading, at the end or before.

@@ -15,27 +15,27 @@ func (r *runReader) summary(a *account.Account) *mapping.Run {
 	missing := a.Missing[0] + a.Missing[1] + a.Missing[2]
 	run := &mapping.Run{
 		Run:    r.info,
-		Source: r.source, CBT: r.cbt, Config: r.Config,
-		Fio:        mapping.FioInfo{Version: r.Version(), Format: r.Format(), Options: r.Options()},
+		Source: r.source, CBT: r.cbt, Config: r.plan.Config,
+		Fio:        mapping.FioInfo{Version: r.plan.Version(), Format: r.plan.Format(), Options: r.plan.Options()},
 		Hosts:      a.Hosts,
-		Clock:      mapping.Clock{Source: r.Clock.String(), ErrorMS: r.Error.Milliseconds()},
+		Clock:      mapping.Clock{Source: r.plan.Clock.String(), ErrorMS: r.plan.Error.Milliseconds()},
 		Weighting:  r.opt.Weighting.String(),
-		IntervalMS: r.Window,
+		IntervalMS: r.plan.Window,
 		Levels:     r.opt.Levels,
-		Placed:     r.Placed,
+		Placed:     r.plan.Placed,
 		Recovered:  mapping.Lost{Requests: a.Recovered},
 		Missing:    mapping.Lost{Requests: missing},
 		Documents:  r.made,
 		Program:    mapping.Program{Version: r.opt.Program},
 	}
-	run.Run.End, run.Run.Lacks = r.At(a.End), a.Lacks
+	run.Run.End, run.Run.Lacks = r.plan.At(a.End), a.Lacks
 	run.Run.Complete = len(skipped) == 0 && missing == 0 && a.Lacks == ""
 	run.Run.Partial = r.problems.partial() || a.Lacks != ""
-	if r.made == (mapping.Documents{}) || len(r.Averages) > 0 {
-		run.NoWindows = r.WhyNoWindows()
+	if r.made == (mapping.Documents{}) || len(r.plan.Averages) > 0 {
+		run.NoWindows = r.plan.WhyNoWindows()
 	}
-	run.Fio.Jobs = plan.Stand(r.Jobs)
-	reported := r.Reported()
+	run.Fio.Jobs = plan.Stand(r.plan.Jobs)
+	reported := r.plan.Reported()
 	for _, e := range reported {
 		run.Fio.UsrCPU += e.UsrCPU
 		run.Fio.SysCPU += e.SysCPU
@@ -62,9 +62,9 @@ func (r *runReader) known() *mapping.Run {
 		return r.ofRun
 	}
 	run := &mapping.Run{
-		Run: r.info, CBT: r.cbt, Hosts: r.Hosts(),
-		Fio:      mapping.FioInfo{Format: r.Format(), Options: r.Options(), Jobs: plan.Stand(r.Jobs)},
-		Sections: r.RunSections(),
+		Run: r.info, CBT: r.cbt, Hosts: r.plan.Hosts(),
+		Fio:      mapping.FioInfo{Format: r.plan.Format(), Options: r.plan.Options(), Jobs: plan.Stand(r.plan.Jobs)},
+		Sections: r.plan.RunSections(),
 	}
 	rule.Set(run)
 	r.ofRun = run

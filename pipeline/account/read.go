@@ -32,6 +32,21 @@ type Unsure struct {
 	Share       float64 // of the requests of a window, the largest
 }
 
+// Add counts a window, of whose requests a share may belong to those beside it, if that is much.
+func (u *Unsure) Add(start int64, share float64) {
+	const few = 0.05
+	if share <= few {
+		return
+	}
+	if u.Windows == 0 {
+		u.First = start
+	}
+	if u.Windows == 0 || start > u.Last {
+		u.Windows, u.Last = u.Windows+1, start
+	}
+	u.Share = max(u.Share, share)
+}
+
 // Report returns the latest report of an entry. While fio runs, newer reports follow.
 func (r *Read) Report(e *plan.Entry) *fiolog.Job {
 	for _, j := range e.Jobs {
