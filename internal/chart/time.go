@@ -25,7 +25,9 @@ const day = 24 * time.Hour
 
 // Ticks returns round times between from and to, with at most most steps. If the date is not known, times count from the run's
 // start, as those of package unit do.
-func Ticks(from, to time.Time, most int) []Tick {
+func Ticks(from, to time.Time, most int) []Tick { return ticksIn(unit.Zone(), from, to, most) }
+
+func ticksIn(zone *time.Location, from, to time.Time, most int) []Tick {
 	span := to.Sub(from)
 	step := steps[0]
 	for i := 0; span/step > time.Duration(max(most, 1)); i++ {
@@ -35,7 +37,7 @@ func Ticks(from, to time.Time, most int) []Tick {
 	}
 	zero := time.Time{}
 	if unit.IsKnown(from) {
-		zero = midnight(from)
+		zero = midnight(from.In(zone))
 	}
 	var list []Tick
 	for since := (from.Sub(zero) + step - 1) / step * step; ; since += step {
@@ -44,22 +46,27 @@ func Ticks(from, to time.Time, most int) []Tick {
 			return list
 		}
 		share := float64(at.Sub(from)) / float64(span)
-		list = append(list, Tick{share, Label(at, step, from)})
+		list = append(list, Tick{share, labelIn(zone, at, step, from)})
 	}
 }
 
 // Label returns a time with the precision that the step between labels needs. It includes the day, or the year, if
 // that is not the same as at the begin of the axis.
 func Label(at time.Time, step time.Duration, begin time.Time) string {
+	return labelIn(unit.Zone(), at, step, begin)
+}
+
+func labelIn(zone *time.Location, at time.Time, step time.Duration, begin time.Time) string {
 	if !unit.IsKnown(at) {
 		return strconv.FormatFloat(at.Sub(time.Time{}).Seconds(), 'f', -1, 64) + "s"
 	}
 	layout := "15:04"
+	at = at.In(zone)
 	switch {
-	case step >= day && at.In(unit.Zone()).Year() != begin.In(unit.Zone()).Year():
-		return unit.Time(at, unit.Day)
+	case step >= day && at.Year() != begin.In(zone).Year():
+		return at.Format(unit.Day)
 	case step >= day:
-		return unit.Time(at, "Jan 2")
+		return at.Format("Jan 2")
 	case step < time.Second:
 		layout = unit.OfDayMS
 	case step < time.Minute:
@@ -68,12 +75,13 @@ func Label(at time.Time, step time.Duration, begin time.Time) string {
 	if today := midnight(at); at.Sub(today) < step && today.After(begin) {
 		layout = "Jan 2 " + layout
 	}
-	return unit.Time(at, layout)
+	return at.Format(layout)
 }
 
+// midnight returns when the day of a time began, in its zone.
 func midnight(t time.Time) time.Time {
-	year, month, day := t.In(unit.Zone()).Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, unit.Zone())
+	year, month, day := t.Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, t.Location())
 }
 
 // wallClock returns when a clock on the wall shows so much more than at t: a day may have 23 or 25 hours.

@@ -1,18 +1,26 @@
 package unit
 
 import (
-	"cmp"
+	"fmt"
 	"sync/atomic"
 	"time"
 )
 
+// zone is of the process, like [time.Local], because texts with times are made everywhere. Its first use fixes it.
 var zone atomic.Pointer[time.Location]
 
-// Zone returns the time zone of the times that people read and write, UTC until [SetZone]. Programs read and write UTC.
-func Zone() *time.Location { return cmp.Or(zone.Load(), time.UTC) }
+// Zone returns the time zone of the times that people read and write: UTC, or that of [SetZone]. Programs read and write UTC.
+func Zone() *time.Location {
+	zone.CompareAndSwap(nil, time.UTC)
+	return zone.Load()
+}
 
-// SetZone sets the time zone. A command does it once, before anything else; see the setting tz.
-func SetZone(to *time.Location) { zone.Store(to) }
+// SetZone sets the time zone, before anything else; see the setting tz. It panics if texts have times in another zone.
+func SetZone(to *time.Location) {
+	if !zone.CompareAndSwap(nil, to) && zone.Load().String() != to.String() {
+		panic(fmt.Sprintf("time zone %s is set after times in %s", to, zone.Load()))
+	}
+}
 
 // Layouts of [Time]. "MST" in a layout stands for the zone.
 const (

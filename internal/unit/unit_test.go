@@ -87,3 +87,15 @@ func TestWholeBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestZone: a process has one zone.
+func TestZone(t *testing.T) {
+	SetZone(time.UTC)
+	SetZone(Zone())
+	defer func() {
+		if recover() == nil || Zone() != time.UTC {
+			t.Errorf("the zone is %s, as if no text had been made", Zone())
+		}
+	}()
+	SetZone(time.FixedZone("elsewhere", 3600))
+}
