@@ -236,6 +236,10 @@ func readLog(dir, prefix string, kinds []string, job int, suffix string, allInOn
 
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
+// errNoRow is the error of a row without a direction. fio --server keeps back the last bits of a log that it compresses, and
+// fio --client then takes the end of the last row from its memory (pipeline/fiolog/FORMAT.md).
+var errNoRow = errors.New("not a row")
+
 // parseRows parses time, direction and value of each row. The value is a latency in raw logs, and the number of
 // requests in histogram logs.
 func parseRows(text []byte) ([]logRow, error) {
@@ -268,8 +272,8 @@ func parseRows(text []byte) ([]logRow, error) {
 			}
 			rows = append(rows, r)
 		}
-		if last := rows[len(rows)-1]; last.dir < 0 || last.dir > 2 { // fio seldom writes two rows into one another
-			return nil, fmt.Errorf("%.200q: not a row", in.Text())
+		if last := rows[len(rows)-1]; last.dir < 0 || last.dir > 2 {
+			return nil, fmt.Errorf("row %d, %.200q: %w", len(rows), in.Text(), errNoRow)
 		}
 	}
 	return rows, in.Err()

@@ -156,8 +156,8 @@ func (s *scene) clients(n int) error {
 	return nil
 }
 
-// setGarbled counts logs as lost if they have rows with more requests than their job had. fio --client sometimes
-// writes such rows on a busy machine. A sum of two rows is never as large.
+// setGarbled counts logs as lost if they have rows with more requests than their job had: the end of a last row is
+// not always what the server sent (see errNoRow). A sum of two rows is never as large.
 func (s *scene) setGarbled(p *process) error {
 	prefix, _ := p.global.value("write_hist_log")
 	for _, j := range s.truth {
