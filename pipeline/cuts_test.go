@@ -42,6 +42,12 @@ func TestCuts(t *testing.T) {
 			"0-1000: 150, 1000-2000: 150, 2000-3000: 100", "", missing,
 		},
 		{
+			"the job that began first is not the first one", map[string]string{
+				"a_clat_hist.1.log": log(100, 1800000001500, 1800000002500), "a_clat_hist.2.log": log(100, 1800000001000, 1800000002000, 1800000003000),
+			},
+			"0-1000: 150, 1000-2000: 200, 2000-3000: 150", "", missing,
+		},
+		{
 			"a report that was written before the last rows", map[string]string{"a_clat_hist.1.log": log(100, 1000, 2000, 3000), "a.json": report(1400, 140)},
 			"0-1000: 100, 1000-2000: 100, 2000-3000: 100", "killed", missing,
 		},
