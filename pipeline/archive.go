@@ -14,6 +14,7 @@ import (
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -31,7 +32,7 @@ type Archive struct {
 // Open finds the runs under the paths: logs, folders, archives, "-" for stdin.
 // progress may be nil. hosts says of which hosts the paths have files: they are one run.
 func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress), hosts ...cbt.HostPath) (*Archive, error) {
-	opt := cbt.Options()
+	opt := layout.Options()
 	opt.Stdin, opt.Progress = stdin, progress
 	set, err := source.Scan(ctx, paths, opt)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -70,7 +70,7 @@ func (e *env) isNoInput(name string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	inputs, err := source.List(context.Background(), paths, cbt.Options())
+	inputs, err := source.List(context.Background(), paths, layout.Options())
 	if err != nil { // such as a pipe, which is not replaced
 		return nil
 	}

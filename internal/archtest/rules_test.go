@@ -31,7 +31,7 @@ var rules = map[string]rule{
 		why: "what options mean, of a command line, a job file or a report, does not depend on what is done with them",
 	},
 	"internal/record": {
-		level: 4, imports: []string{"internal/expr", "internal/fioargs", "internal/secret"}, std: true,
+		level: 5, imports: []string{"internal/expr", "internal/fioargs", "internal/secret"}, std: true,
 		why: "it runs fio; storing what fio wrote does not depend on who ran it",
 	},
 	"internal/safeyaml":  {level: 1, imports: []string{"internal/secret"}, why: "the limits of YAML do not depend on its meaning"},
@@ -71,9 +71,13 @@ var rules = map[string]rule{
 		level: 3, imports: []string{"hist", "mapping", "pipeline/source", "pipeline/fiolog", "internal/fioargs", "internal/safeyaml"},
 		why: "what a file shows does not depend on what it means for a run",
 	},
+	"pipeline/layout": {
+		level: 4, imports: []string{"mapping", "pipeline/evidence", "pipeline/source", "pipeline/fiolog", "internal/fioargs", "internal/safeyaml"},
+		why: "what a name says does not depend on which files are one run",
+	},
 	"pipeline/cbt": {
-		level: 4, imports: []string{"mapping", "pipeline/source", "pipeline/evidence", "pipeline/fiolog", "internal/alike", "internal/fioargs", "internal/safeyaml"},
-		why: "names and configurations give an archive its meaning, not latencies; of documents it makes the settings",
+		level: 5, imports: []string{"pipeline/evidence", "pipeline/layout", "pipeline/fiolog", "internal/alike", "internal/fioargs"},
+		why: "names, reports and times say which files are one run, not latencies",
 	},
 	"mapping": {
 		level: 1, imports: []string{"hist"}, std: true,
@@ -82,121 +86,121 @@ var rules = map[string]rule{
 
 	"internal/window": {level: 2, imports: []string{"mapping", "hist", "internal/unit"}, why: "a window is the same from files and from every store"},
 	"mapping/templates": {
-		level: 4, imports: []string{"mapping"},
+		level: 5, imports: []string{"mapping"},
 		why: "templates describe documents; other packages install them",
 	},
 	"kibana": {
-		level: 7, imports: []string{"mapping", "mapping/templates", "internal/heatmap", "internal/es"},
+		level: 8, imports: []string{"mapping", "mapping/templates", "internal/heatmap", "internal/es"},
 		why: "dashboards know the fields of documents and the bands of heat maps",
 	},
 	"kibana/kibanatest":      {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
-	"internal/where":         {level: 7, imports: []string{"internal/workload/rule", "internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
-	"internal/workload/rule": {level: 5, imports: []string{"internal/facts", "internal/fioargs", "mapping"}, why: "documents have their workload, so the rule knows nothing of series and histories"},
-	"internal/workload":      {level: 7, imports: []string{"internal/workload/rule", "internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/fioargs", "mapping"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
+	"internal/where":         {level: 8, imports: []string{"internal/workload/rule", "internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
+	"internal/workload/rule": {level: 6, imports: []string{"internal/facts", "internal/fioargs", "mapping"}, why: "documents have their workload, so the rule knows nothing of series and histories"},
+	"internal/workload":      {level: 8, imports: []string{"internal/workload/rule", "internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/fioargs", "mapping"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":         {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
-		level: 4, imports: []string{"mapping", "internal/unit"},
+		level: 5, imports: []string{"mapping", "internal/unit"},
 		why: "a history is the same in every store",
 	},
 	"internal/facts": {
-		level: 4, imports: []string{"mapping", "hist", "internal/expr", "internal/table", "internal/unit"},
+		level: 5, imports: []string{"mapping", "hist", "internal/expr", "internal/table", "internal/unit"},
 		why: "the facts of a run come from its document",
 	},
 	"internal/history/sqlite": {
-		level: 5, imports: []string{"internal/history", "mapping"},
+		level: 6, imports: []string{"internal/history", "mapping"},
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/elastic": {
-		level: 7, imports: []string{"internal/history", "mapping", "mapping/templates", "internal/ahead", "internal/es"},
+		level: 8, imports: []string{"internal/history", "mapping", "mapping/templates", "internal/ahead", "internal/es"},
 		why: "a store knows documents, not how they are made or used",
 	},
-	"internal/history/ndjson": {level: 4, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},
-	"internal/heatmap":        {level: 5, imports: []string{"internal/facts", "internal/table", "mapping", "hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs windows, not their source"},
-	"internal/slo":            {level: 5, imports: []string{"internal/facts", "internal/junit", "internal/table", "hist", "mapping", "internal/expr", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
+	"internal/history/ndjson": {level: 5, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},
+	"internal/heatmap":        {level: 6, imports: []string{"internal/facts", "internal/table", "mapping", "hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs windows, not their source"},
+	"internal/slo":            {level: 6, imports: []string{"internal/facts", "internal/junit", "internal/table", "hist", "mapping", "internal/expr", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
 	"internal/live": {
-		level: 7, imports: []string{"hist", "mapping", "internal/chart", "internal/facts", "internal/heatmap", "internal/slo", "internal/term", "internal/unit", "internal/window"},
+		level: 8, imports: []string{"hist", "mapping", "internal/chart", "internal/facts", "internal/heatmap", "internal/slo", "internal/term", "internal/unit", "internal/window"},
 		why: "a screen needs windows, not their source",
 	},
-	"internal/compare": {level: 5, imports: []string{"internal/junit", "hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/term", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
+	"internal/compare": {level: 6, imports: []string{"internal/junit", "hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/term", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
 	"internal/compact": {
-		level: 5, imports: []string{"internal/facts", "internal/term", "hist", "mapping", "internal/history", "internal/unit", "internal/window"},
+		level: 6, imports: []string{"internal/facts", "internal/term", "hist", "mapping", "internal/history", "internal/unit", "internal/window"},
 		why: "longer windows replace shorter ones in any store",
 	},
 	"internal/setup": {
-		level: 5, imports: []string{"mapping", "mapping/templates", "internal/es"},
+		level: 6, imports: []string{"mapping", "mapping/templates", "internal/es"},
 		why: "setup comes before the first document: no logs, no runs",
 	},
 	"internal/history/historytest": {
-		level: 7, imports: []string{"internal/compact", "internal/history", "mapping", "hist"},
+		level: 8, imports: []string{"internal/compact", "internal/history", "mapping", "hist"},
 		why: "all stores pass the same tests, through the interface",
 	},
 	"internal/night": {
-		level: 9, imports: []string{"internal/compare", "internal/facts", "internal/fioargs", "internal/matrix", "internal/unit", "internal/workload", "internal/workload/rule", "mapping"},
+		level: 10, imports: []string{"internal/compare", "internal/facts", "internal/fioargs", "internal/matrix", "internal/unit", "internal/workload", "internal/workload/rule", "mapping"},
 		why: "what many tests measured is computed from their documents, whoever shows it",
 	},
 	"internal/report": {
-		level: 10, imports: []string{"internal/ahead", "internal/history", "internal/night", "internal/slo", "internal/expr", "internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/matrix", "internal/query", "internal/term", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
+		level: 11, imports: []string{"internal/ahead", "internal/history", "internal/night", "internal/slo", "internal/expr", "internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/matrix", "internal/query", "internal/term", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers of queries",
 	},
 	"internal/web": {
-		level: 11, imports: []string{"internal/compare", "internal/facts", "internal/history", "internal/query", "internal/export", "internal/matrix", "internal/report", "internal/table", "internal/expr", "internal/where", "internal/workload", "mapping", "internal/unit"},
+		level: 12, imports: []string{"internal/compare", "internal/facts", "internal/history", "internal/query", "internal/export", "internal/matrix", "internal/report", "internal/table", "internal/expr", "internal/where", "internal/workload", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
 	"internal/matrix": {
-		level: 8, imports: []string{"internal/chart", "internal/compare", "internal/expr", "internal/facts", "internal/heatmap", "internal/table", "internal/term", "internal/trend", "internal/unit", "internal/where", "internal/workload", "internal/workload/rule", "mapping"},
+		level: 9, imports: []string{"internal/chart", "internal/compare", "internal/expr", "internal/facts", "internal/heatmap", "internal/table", "internal/term", "internal/trend", "internal/unit", "internal/where", "internal/workload", "internal/workload/rule", "mapping"},
 		why: "a matrix needs the documents of runs, not their source or their windows",
 	},
 	"internal/methods": {
-		level: 4, imports: []string{"hist", "mapping", "internal/chart", "internal/table", "internal/unit", "internal/window"},
+		level: 5, imports: []string{"hist", "mapping", "internal/chart", "internal/table", "internal/unit", "internal/window"},
 		why: "ways to get percentiles are compared on values, whoever read them",
 	},
 	"internal/export": {
-		level: 8, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload", "internal/workload/rule", "pipeline/fiolog", "pipeline/source"},
+		level: 9, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload", "internal/workload/rule", "pipeline/fiolog", "pipeline/source"},
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {
-		level: 5, imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
+		level: 6, imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
 		why: "when jobs ran follows from evidence, however that was read: it opens no file",
 	},
 	"pipeline/account": {
-		level: 6, imports: []string{"pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
+		level: 7, imports: []string{"pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
 		why: "what is missing and what the totals are follows from a plan and counts, whoever read the rows",
 	},
 	"pipeline": {
-		level:   7,
-		imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/plan", "pipeline/account", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/unit", "internal/window", "internal/workload/rule", "internal/alike"},
+		level:   8,
+		imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/layout", "pipeline/plan", "pipeline/account", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/unit", "internal/window", "internal/workload/rule", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 9, imports: []string{"internal/export", "internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/evidence", "pipeline/cbt", "mapping", "hist"},
+		level: 10, imports: []string{"internal/export", "internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/evidence", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
-		level: 8, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml"},
+		level: 9, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml"},
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 8, imports: []string{"internal/alike", "internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/account", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan"},
+		level: 9, imports: []string{"internal/alike", "internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/account", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan"},
 		why: "results are judged by the plan, and commands by their options alone",
 	},
 	"internal/ingest": {
-		level:   8,
+		level:   9,
 		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/ahead", "internal/facts", "internal/history", "internal/slo", "internal/unit", "internal/window", "internal/workload/rule"},
 		why:     "storing runs does not depend on commands, settings or formats",
 	},
 	"internal/tidy": {
-		level:   10,
+		level:   11,
 		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit", "internal/workload"},
 		why:     "changing runs in a history does not depend on commands or formats",
 	},
 	"internal/nightly": {
-		level:   9,
-		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history"},
+		level:   10,
+		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/layout", "pipeline/source", "mapping", "internal/history"},
 		why:     "what an ingest remembers does not depend on commands or settings",
 	},
 	"internal/follow": {
-		level: 10,
+		level: 11,
 		imports: []string{
 			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/expr", "internal/facts", "internal/history", "internal/query", "internal/slo",
 			"internal/unit", "internal/window",
@@ -204,7 +208,7 @@ var rules = map[string]rule{
 		why: "watching folders does not depend on commands, settings or formats",
 	},
 	"cmd/fio2es": {
-		level: 12, all: true,
+		level: 13, all: true,
 		why: "commands put everything together, and no package imports them",
 	},
 }

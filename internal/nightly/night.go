@@ -21,6 +21,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -51,7 +52,7 @@ type Night struct {
 
 // Begin lists the files, before they are read. It fails if they can be read only once.
 func (n *Night) Begin(ctx context.Context, paths []string, now time.Time) error {
-	found, err := source.List(ctx, paths, cbt.Options())
+	found, err := source.List(ctx, paths, layout.Options())
 	if err != nil {
 		return err
 	}

@@ -16,32 +16,6 @@
 // clues: those that name logs of several runs make them one, and the reports go to runs. After that runs are split
 // whose prefixes ran at different times. In the end copies are dropped. Outside of these layouts, files of
 // several hosts are one run only if the user says so (hosts.go).
-//
-// CBT, the Ceph Benchmarking Tool, writes
-//
-//	results/cbt_config.yaml                               the whole configuration
-//	results/00000000/id-7c1f03ab/benchmark_config.yaml    iteration, configuration of one benchmark
-//	results/00000000/id-7c1f03ab/…/output.V_clat_hist.J.log.HOST
-//
-// where V is a volume, endpoint or device process (rbdfio has none) and J a job of fio.
-// HOST, which may be a name with dots, is appended to what lies topmost in the folder
-// that CBT collects from the hosts. That is the files, also where folders above them name
-// the settings; but with workloads it is the first folder, and the files have no host:
-//
-//	id-…/output.V_…                                                        librbdfio, fio
-//	id-…/osd_ra-N/op_size-N/concurrent_procs-N/iodepth-N/MODE/output.V_…   librbdfio before 2017
-//	id-…/raw_ra-N/op_size-N/concurrent_procs-N/iodepth-N/MODE/output.V_…   rawfio
-//	id-…/osd_ra-N/client_ra-N/op_size-N/…/MODE/output.V_…                  kvmrbdfio
-//	id-…/rbdfio/osd_ra-N/client_ra-N/op_size-N/…/MODE/output_…             rbdfio
-//	id-…/WORKLOAD.HOST/numjobs-N/total_iodepth-N/iodepth-N/output.V_…      workloads
-//	id-…/MODE_OPSIZE.HOST/iodepth-N/numjobs-N/output.V_…                   workloads
-//
-// Archives of pbench-fio have a folder for each sample, which is one run:
-//
-//	ITERATION/sampleN/{fio.job,fio-result.txt,clients/HOST/fio_clat_hist.J.log}
-//
-// A total_iodepth that the volumes do not divide evenly makes two iodepth folders of one
-// execution, with some volumes in each: they are one run.
 package cbt
 
 import (
@@ -54,6 +28,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/alike"
 	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 // Archive is what was found under one or more paths.
@@ -107,7 +82,7 @@ func Read(ctx context.Context, files []*evidence.File, paths []HostPath) (*Archi
 	s.dropAllJobsLogs()
 	skipped := s.skip(reports)
 	reports = slices.DeleteFunc(reports, func(f *evidence.File) bool {
-		return skipped[folderOf(f, s.placeOf(f, false).config)] != nil || s.addReport(f)
+		return skipped[layout.FolderOf(f, s.PlaceOf(f, false).Config)] != nil || s.addReport(f)
 	})
 	s.attribute(reports, jobs)
 	s.uniteDepths()
@@ -127,9 +102,9 @@ func Read(ctx context.Context, files []*evidence.File, paths []HostPath) (*Archi
 	used := map[*evidence.File]bool{}
 	use := func(f *evidence.File) { used[f], a.Roots[f.Root] = true, true }
 	// Runs may have the same path, such as the run of the logs x_* in a folder, and the run in its subfolder x.
-	twins := map[folder]int{}
+	twins := map[layout.Folder]int{}
 	for _, r := range a.Runs {
-		key := folder{r.argument, r.Archive, r.Path}
+		key := layout.Folder{Argument: r.argument, Archive: r.Archive, Path: r.Path}
 		if twins[key]++; twins[key] > 1 {
 			r.doubt("another run has the same path, so this one gets a number; the number changes if that run is removed")
 			r.Path += fmt.Sprintf("#%d", twins[key])
@@ -143,7 +118,9 @@ func Read(ctx context.Context, files []*evidence.File, paths []HostPath) (*Archi
 			use(f)
 		}
 		if r.Below = r.Path; len(paths) == 0 {
-			s.nameArchive(r)
+			if name, below, at, ok := s.Archive(r.Files()[0], r.at, r.Path); ok {
+				r.Archive, r.Path, r.at = name, below, at
+			}
 		}
 	}
 	for _, one := range skipped {
@@ -154,10 +131,10 @@ func Read(ctx context.Context, files []*evidence.File, paths []HostPath) (*Archi
 		}
 	}
 	slices.SortFunc(a.Skipped, func(a, b Skipped) int { return s.order[a.Files[0]] - s.order[b.Files[0]] })
-	for _, f := range s.configs { // those that no run has
+	for _, f := range s.Configs() { // those that no run has
 		switch {
 		case used[f]:
-		case path.Base(f.Path) == configName:
+		case path.Base(f.Path) == layout.ConfigName:
 			s.leave(f, "neither logs nor reports of fio belong to this configuration")
 		default:
 			s.leave(f, "the archive of this configuration has no runs")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -42,7 +43,7 @@ func TestCorpus(t *testing.T) {
 }
 
 func TestRunsWithoutHistograms(t *testing.T) {
-	a := tree{id + configName: yamlOf("benchmark: librbdfio", "mode: read")}.with(
+	a := tree{id + layout.ConfigName: yamlOf("benchmark: librbdfio", "mode: read")}.with(
 		id+"output.0_bw.1.log.h1", id+"output.0_lat.1.log.h1", id+"output.0.h1", id+"output.0.h2",
 		"results/00000001/id-7c1f03ab/json_output.0.h1", "results/00000001/id-7c1f03ab/json_output.0.h2",
 		"results/00000002/id-7c1f03ab/w.h1/numjobs-001/total_iodepth-3/iodepth-000001/json_output.1",
@@ -131,8 +132,8 @@ func TestLeft(t *testing.T) {
 		{"second log", tree{}.with("a/x_clat_hist.1.log", "a/x_clat_hist.1.log.fz"), []string{"a/x_clat_hist.1.log.fz: a second log"}},
 		{"log of all jobs", tree{}.with("a/x_clat_hist.1.log", "a/x_clat_hist.log"), []string{"a/x_clat_hist.log: a log of all jobs beside"}},
 		{"log of all jobs of another host", tree{}.with("a/x_clat_hist.1.log.h1", "a/x_clat_hist.log.h2"), nil},
-		{"only a configuration", tree{id + configName: yamlOf("benchmark: fio"), "results/" + archiveConfigName: "{}"},
-			[]string{id + configName + ": neither logs nor reports", "results/cbt_config.yaml: the archive of this"}},
+		{"only a configuration", tree{id + layout.ConfigName: yamlOf("benchmark: fio"), "results/" + layout.ArchiveConfigName: "{}"},
+			[]string{id + layout.ConfigName + ": neither logs nor reports", "results/cbt_config.yaml: the archive of this"}},
 		{"other files in an archive", tree{}.with(id+"output.0_bw.1.log.h", id+"w.h/x.json"), []string{id + "w.h/x.json: may be fio's"}},
 	}
 	for _, tt := range tests {
@@ -182,9 +183,9 @@ func TestSkipped(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			files := tree{"results/" + archiveConfigName: yamlOf("clients: [h1]")}
+			files := tree{"results/" + layout.ArchiveConfigName: yamlOf("clients: [h1]")}
 			if tt.config != "" {
-				files[id+configName] = yamlOf("benchmark: " + tt.config)
+				files[id+layout.ConfigName] = yamlOf("benchmark: " + tt.config)
 			}
 			for _, f := range tt.files {
 				files[id+f] = ""
@@ -220,9 +221,9 @@ func TestDoubts(t *testing.T) {
 	}{
 		{"workload, host and no configuration", tree{}.with(id + "w.h1" + log), "h1", ""},
 		{"workload or host with dots and no configuration", tree{}.with(id + "w.h1.lab" + log), "h1.lab", "no configuration says"},
-		{"the archive's configuration knows the host", tree{"results/" + archiveConfigName: yamlOf("clients: {h1.lab: }")}.with(id + "w.2.h1.lab" + log), "h1.lab", ""},
-		{"a broken configuration", tree{id + configName: "a: ["}.with(id + "w.h1.lab" + log), "h1.lab", "no configuration says"},
-		{"folder and file disagree", tree{id + configName: yamlOf("workloads: {w: {}}")}.with(id + "w.h1" + log + ".h2"), "h2", "its folder says h1"},
+		{"the archive's configuration knows the host", tree{"results/" + layout.ArchiveConfigName: yamlOf("clients: {h1.lab: }")}.with(id + "w.2.h1.lab" + log), "h1.lab", ""},
+		{"a broken configuration", tree{id + layout.ConfigName: "a: ["}.with(id + "w.h1.lab" + log), "h1.lab", "no configuration says"},
+		{"folder and file disagree", tree{id + layout.ConfigName: yamlOf("workloads: {w: {}}")}.with(id + "w.h1" + log + ".h2"), "h2", "its folder says h1"},
 		{"dots, but the file has the host", tree{}.with(id + "w.x.y" + log + ".h2"), "h2", ""},
 	}
 	for _, tt := range tests {

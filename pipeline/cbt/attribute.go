@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 // attribute gives reports outside of CBT's layout to the runs to which they may belong. What reports and job files say
@@ -18,14 +19,14 @@ import (
 func (s *sorter) attribute(reports, jobs []*evidence.File) {
 	s.index = s.newIndex()
 	for _, f := range s.dropLessExact(reports) {
-		p := &clue{file: f, dir: s.dirOf(f), claims: f.Claims()}
+		p := &clue{file: f, dir: s.DirOf(f), claims: f.Claims()}
 		name, host := splitHost(path.Base(f.Path), s.index.byDir[p.dir])
-		p.name, p.host = stem(name), cmp.Or(host, s.placeOf(f, false).host)
+		p.name, p.host = layout.Stem(name), cmp.Or(host, s.PlaceOf(f, false).Host)
 		p.prefix = s.index.byName[[2]string{p.dir, p.name}]
 		s.reports = append(s.reports, p)
 	}
 	for _, f := range jobs {
-		p := &clue{file: f, dir: s.dirOf(f), name: stem(path.Base(f.Path))}
+		p := &clue{file: f, dir: s.DirOf(f), name: layout.Stem(path.Base(f.Path))}
 		var err error
 		if p.job, p.claims, err = f.JobFile(); err != nil && !f.Beside {
 			s.leave(f, "is no job file of fio: "+err.Error())
@@ -49,11 +50,11 @@ func (s *sorter) attribute(reports, jobs []*evidence.File) {
 	})
 	for _, r := range present(s.runs) {
 		switch {
-		case r.at.layout == ofPeople && s.splitApart(r, have):
+		case r.at.Program == layout.OfPeople && s.splitApart(r, have):
 			isSplit = true
 		case r.guess != "":
 			r.doubt(r.guess)
-		case r.at.layout == ofPeople && len(r.Reports) == 0:
+		case r.at.Program == layout.OfPeople && len(r.Reports) == 0:
 			s.doubtTwice(r, texts)
 		}
 	}
@@ -83,7 +84,7 @@ func (s *sorter) attribute(reports, jobs []*evidence.File) {
 // dropLessExact drops reports in normal or terse output of an execution of which a more exact one is in the folder.
 func (s *sorter) dropLessExact(reports []*evidence.File) []*evidence.File {
 	best := map[[2]string]*evidence.File{}
-	key := func(f *evidence.File) [2]string { return [2]string{s.dirOf(f), f.Claims().Numbers} }
+	key := func(f *evidence.File) [2]string { return [2]string{s.DirOf(f), f.Claims().Numbers} }
 	for _, f := range reports {
 		if other := best[key(f)]; other == nil || f.Claims().Format < other.Claims().Format {
 			best[key(f)] = f
@@ -115,7 +116,7 @@ func (s *sorter) doubtTwice(r *Run, texts []*Run) {
 		}
 		return namesIn(all)
 	}
-	for _, o := range present(s.index.byDir[s.dirOf(r.logs()[0].File)]) {
+	for _, o := range present(s.index.byDir[s.DirOf(r.logs()[0].File)]) {
 		isOfCompletions := func(l Log) bool { return l.Kind == fiolog.Clat }
 		if len(r.Logs) > 0 && len(o.Logs)+len(o.Reports) == 0 && slices.ContainsFunc(o.Others, isOfCompletions) && slices.Equal(jobs(r.Logs), jobs(o.Others)) {
 			r.doubt(fmt.Sprintf("%s may have the same requests, because it has logs of the same jobs, and no report says who wrote them: pass "+
@@ -201,11 +202,11 @@ func unite(p *clue, runs []*Run) {
 	one := runs[0]
 	for _, r := range runs[1:] {
 		one.absorb(r)
-		for dir := one.at.folder; dir != r.at.folder && !strings.HasPrefix(r.at.folder, dir+"/") && dir != "."; dir = one.at.folder {
-			one.at.folder = path.Dir(dir)
+		for dir := one.at.Folder; dir != r.at.Folder && !strings.HasPrefix(r.at.Folder, dir+"/") && dir != "."; dir = one.at.Folder {
+			one.at.Folder = path.Dir(dir)
 		}
 	}
-	one.Path = path.Join(one.at.folder, p.name)
+	one.Path = path.Join(one.at.Folder, p.name)
 }
 
 // uniteNumbered makes one run of the logs whose jobs together have all numbers from 1 on, if one report names only some
@@ -301,22 +302,22 @@ func (s *sorter) assign() {
 		}
 		here := present(s.index.byDir[p.dir])
 		runs, how := here, FoundFolder
-		if mayGrow := p.file.Size == 0 && roleOf(p.file.Path) == roleReport; !mayGrow || len(here) == 0 {
+		if mayGrow := p.file.Size == 0 && layout.RoleOf(p.file.Path) == layout.RoleReport; !mayGrow || len(here) == 0 {
 			runs, how = s.byPlace(p, here, claimed, lost[p.dir] == 1)
 		}
 		switch give(runs, how, true); {
 		case len(runs) > 0 || p.file.Beside:
 		case p.file.Claims().IsReport:
-			at, name := s.placeOf(p.file, false), p.name
+			at, name := s.PlaceOf(p.file, false), p.name
 			// x.txt and x.json are not of one execution: then the less exact one would have been dropped.
 			isOther := func(f Report) bool {
 				return f.Host == p.host && p.claims.IsParsed && f.File.Claims().IsParsed
 			}
-			if r := s.byName[runKey{folderOf(p.file, at.folder), name}]; r != nil && slices.ContainsFunc(r.Reports, isOther) {
+			if r := s.byName[runKey{layout.FolderOf(p.file, at.Folder), name}]; r != nil && slices.ContainsFunc(r.Reports, isOther) {
 				name = path.Base(p.file.Path)
 			}
 			give([]*Run{s.runOf(p.file, &at, name)}, FoundNamed, false)
-		case roleOf(p.file.Path) == roleReport || p.file.Named:
+		case layout.RoleOf(p.file.Path) == layout.RoleReport || p.file.Named:
 			why := "is not fio's output"
 			if len(s.index.byDir[p.dir]) == 0 {
 				why += ", and there are no logs in its folder"
@@ -440,7 +441,7 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 				named = append(named, byPrefix[path.Base(value)]...)
 			}
 			if !c.NamesLogs {
-				named = append(named, byPrefix[stem(path.Base(f.File.Path))]...)
+				named = append(named, byPrefix[layout.Stem(path.Base(f.File.Path))]...)
 			}
 		}
 		for _, l := range named {
@@ -532,13 +533,13 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 		if one.isReported() {
 			one.Reports[0].Found, one.Reports[0].Candidate = FoundNamed, false
 			f = one.Reports[0].File
-			name = stem(path.Base(f.Path))
+			name = layout.Stem(path.Base(f.Path))
 		} else {
 			one.Reports = append(one.Reports, loose...)
 			f, name = of[0].logs[0].File, of[0].prefix()
 		}
-		one.at.folder = path.Dir(f.Path)
-		one.Path = path.Join(one.at.folder, name)
+		one.at.Folder = path.Dir(f.Path)
+		one.Path = path.Join(one.at.Folder, name)
 	}
 	return true
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 // clue is a report outside of CBT's layout, or a job file. Its content and its place show which logs one execution of
 // fio wrote.
 type clue struct {
 	file   *evidence.File
-	dir    string // see [sorter.dirOf]
+	dir    string // see [layout.Tree.DirOf]
 	name   string // the file's, without what says that it is a report
 	host   string // of a report, if the file's name or folder has it
 	claims *evidence.Claims
@@ -44,16 +45,16 @@ func (s *sorter) newIndex() index {
 		return append(list, r)
 	}
 	for _, r := range present(s.runs) {
-		if r.at.layout != ofPeople {
+		if r.at.Program != layout.OfPeople {
 			continue
 		}
 		for _, l := range r.logs() {
-			dir := s.dirOf(l.File)
+			dir := s.DirOf(l.File)
 			if x.byPrefix[l.Prefix] == nil {
 				x.byPrefix[l.Prefix] = map[string][]*Run{}
 			}
 			x.byPrefix[l.Prefix][dir] = add(x.byPrefix[l.Prefix][dir], r)
-			family, _ := splitPrefix(l.Prefix)
+			family, _ := layout.SplitPrefix(l.Prefix)
 			for _, name := range []string{l.Prefix, family} {
 				x.byName[[2]string{dir, name}] = add(x.byName[[2]string{dir, name}], r)
 			}
@@ -120,23 +121,23 @@ func (s *sorter) describe() {
 	for _, r := range present(s.runs) {
 		names := func(p *clue) bool { return p.job != nil && slices.Contains(p.options, r) }
 		hasName := func(p *clue) bool {
-			isOfName := func(f Report) bool { return stem(path.Base(f.File.Path)) == p.name }
+			isOfName := func(f Report) bool { return layout.Stem(path.Base(f.File.Path)) == p.name }
 			return p.job != nil && (r.hasPrefix(p.name) || slices.ContainsFunc(r.Reports, isOfName))
 		}
 		var found *clue
-		switch r.at.layout {
-		case ofCBT:
+		switch r.at.Program {
+		case layout.OfCBT:
 			continue
-		case ofSample: // newer versions of pbench-fio keep one for all samples
-			base := path.Join(s.rootOf(r.Files()[0]), r.at.folder)
+		case layout.OfSample: // newer versions of pbench-fio keep one for all samples
+			base := path.Join(s.RootOf(r.Files()[0]), r.at.Folder)
 			files := without(slices.Concat(byDir[base], byDir[path.Dir(base)]), func(p *clue) bool { return p.job == nil })
 			if len(files) > 0 {
 				found = files[0]
 			}
-		case ofPeople:
+		case layout.OfPeople:
 			dirs := s.dirsOf(r)
 			if r.isReported() {
-				dirs = []string{s.dirOf(r.Reports[0].File)}
+				dirs = []string{s.DirOf(r.Reports[0].File)}
 			}
 			for _, dir := range dirs {
 				here, above := byDir[dir], byDir[path.Dir(dir)]
@@ -167,11 +168,11 @@ func (s *sorter) describe() {
 	}
 }
 
-// dirsOf returns the folders of a run's logs, see [sorter.dirOf].
+// dirsOf returns the folders of a run's logs, see [layout.Tree.DirOf].
 func (s *sorter) dirsOf(r *Run) []string {
 	var dirs []string
 	for _, l := range r.logs() {
-		if dir := s.dirOf(l.File); len(dirs) == 0 || dirs[len(dirs)-1] != dir {
+		if dir := s.DirOf(l.File); len(dirs) == 0 || dirs[len(dirs)-1] != dir {
 			dirs = addNew(dirs, dir)
 		}
 	}

@@ -4,21 +4,20 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 func TestFlatten(t *testing.T) {
 	r := tree{
-		id + configName: "cluster:\n  benchmark: fio\n  list: [1, two, 3.5, null, true]\n  null: x\n  none: ~\n  2: {3: three, true: yes}\n" +
+		id + layout.ConfigName: "cluster:\n  benchmark: fio\n  list: [1, two, 3.5, null, true]\n  null: x\n  none: ~\n  2: {3: three, true: yes}\n" +
 			"  nested: [{a: 1}, [b, c], d]\n  large: 1000000.0\n  day: 2024-05-06\n  empty: {}\n  text: 0x10\n",
-		"results/" + archiveConfigName: yamlOf("clients: [h1]", "mons: {m1: {a: '1.2.3.4:6789'}}"),
+		"results/" + layout.ArchiveConfigName: yamlOf("clients: [h1]", "mons: {m1: {a: '1.2.3.4:6789'}}"),
 	}.with(id + "output.0_bw.1.log.h1").read(t).Runs[0]
 	want := map[string]any{
 		"cluster.benchmark": "fio", "cluster.list": "1,two,3.5,,true", "cluster.null": "x", "cluster.2.3": "three", "cluster.2.true": "yes",
@@ -57,7 +56,7 @@ func TestFill(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := tree{id + configName: tt.yaml}.with(id + tt.file).read(t).Runs[0]
+			r := tree{id + layout.ConfigName: tt.yaml}.with(id + tt.file).read(t).Runs[0]
 			configure(t, r)
 			if diff := cmp.Diff(tt.want, r.CBT); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
@@ -79,17 +78,17 @@ func TestDamagedConfiguration(t *testing.T) {
 		files tree
 		want  []string // in the error
 	}{
-		{"missing", tree{"results/" + archiveConfigName: whole}, []string{id + configName, fs.ErrNotExist.Error()}},
-		{"empty", tree{id + configName: "", "results/" + archiveConfigName: whole}, []string{configName, "no configuration in it"}},
-		{"only a comment", tree{id + configName: "# x\n", "results/" + archiveConfigName: whole}, []string{"no configuration in it"}},
-		{"broken", tree{id + configName: "cluster:\n  a: 1\n  b: [1\nc: 2", "results/" + archiveConfigName: whole}, []string{configName, "line "}},
-		{"no mapping", tree{id + configName: "[1, 2]", "results/" + archiveConfigName: whole}, []string{"want a mapping"}},
-		{"too long", tree{id + configName: strings.Repeat("#", 200<<10), "results/" + archiveConfigName: whole}, []string{"longer than"}},
+		{"missing", tree{"results/" + layout.ArchiveConfigName: whole}, []string{id + layout.ConfigName, fs.ErrNotExist.Error()}},
+		{"empty", tree{id + layout.ConfigName: "", "results/" + layout.ArchiveConfigName: whole}, []string{layout.ConfigName, "no configuration in it"}},
+		{"only a comment", tree{id + layout.ConfigName: "# x\n", "results/" + layout.ArchiveConfigName: whole}, []string{"no configuration in it"}},
+		{"broken", tree{id + layout.ConfigName: "cluster:\n  a: 1\n  b: [1\nc: 2", "results/" + layout.ArchiveConfigName: whole}, []string{layout.ConfigName, "line "}},
+		{"no mapping", tree{id + layout.ConfigName: "[1, 2]", "results/" + layout.ArchiveConfigName: whole}, []string{"want a mapping"}},
+		{"too long", tree{id + layout.ConfigName: strings.Repeat("#", 200<<10), "results/" + layout.ArchiveConfigName: whole}, []string{"longer than"}},
 		{
-			"one name", tree{id + configName: "cluster:\n  a: {b: 1}\n  a.b: 2", "results/" + archiveConfigName: whole},
-			[]string{configName, "two settings have the name cluster.a.b", `has the value "1", not "2"`},
+			"one name", tree{id + layout.ConfigName: "cluster:\n  a: {b: 1}\n  a.b: 2", "results/" + layout.ArchiveConfigName: whole},
+			[]string{layout.ConfigName, "two settings have the name cluster.a.b", `has the value "1", not "2"`},
 		},
-		{"aliases without end", tree{id + configName: "a: &a [*a]", "results/" + archiveConfigName: whole}, []string{configName}},
+		{"aliases without end", tree{id + layout.ConfigName: "a: &a [*a]", "results/" + layout.ArchiveConfigName: whole}, []string{layout.ConfigName}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,7 +132,7 @@ func TestMissingHosts(t *testing.T) {
 		{"{a: x, b: y}", []string{"output.0_bw.1.log.B"}, []string{"a"}},
 	}
 	for _, tt := range tests {
-		files := tree{id + configName: yamlOf("benchmark: fio"), "results/" + archiveConfigName: yamlOf("clients: " + tt.clients)}
+		files := tree{id + layout.ConfigName: yamlOf("benchmark: fio"), "results/" + layout.ArchiveConfigName: yamlOf("clients: " + tt.clients)}
 		for _, f := range tt.files {
 			files[id+f] = ""
 		}
@@ -143,67 +142,4 @@ func TestMissingHosts(t *testing.T) {
 			t.Errorf("clients %s, files %q (-want +got):\n%s", tt.clients, tt.files, diff)
 		}
 	}
-}
-
-func TestSize(t *testing.T) {
-	for in, want := range map[string]int64{
-		"4096": 4096, "4k": 4096, "4K": 4096, "4kb": 4096, "1m": 1 << 20, "2G": 2 << 30, "4096B": 4096, "": 0, "k": 0, "x": 0, "-4k": 0,
-		"9223372036854775807g": 0, "4ki": 4096, "4KiB": 4000,
-	} {
-		if got := size(in); got != want {
-			t.Errorf("size(%q) = %d, want %d", in, got, want)
-		}
-	}
-}
-
-func FuzzConfigure(f *testing.F) {
-	for _, l := range layouts {
-		for p, content := range l.files {
-			if strings.HasSuffix(p, ".yaml") {
-				f.Add([]byte(content))
-			}
-		}
-	}
-	f.Add([]byte("cluster: {1: 2, null: 3, ~: [a, {b: c}], ? [x] : y}"))
-	f.Add([]byte("a: &a [x]\nb: {<<: *a}"))
-	for _, attack := range yamlAttacks {
-		f.Add([]byte(attack.text(64)))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := evidence.ParseYAML(data)
-		if (err == nil) != (len(m) > 0) {
-			t.Fatalf("%d keys and error %v", len(m), err)
-		}
-		flat := flattener{into: map[string]any{}}
-		_ = flat.file("x", "", m)
-		size := 0
-		for k, v := range flat.into {
-			s, ok := v.(string)
-			if !ok {
-				t.Fatalf("%q is a %T", k, v)
-			}
-			size += len(k) + len(s)
-		}
-		if size > maxFlat {
-			t.Fatalf("flattened to %d bytes", size)
-		}
-		before := maps.Clone(m)
-		for _, known := range []mapping.CBT{{}, {Workload: "w", OpSize: 1}} {
-			r := Run{CBT: known, at: place{modeSize: known.Workload == "" && len(data)%2 == 0}}
-			r.Mode = "read"
-			r.fill(cluster(m))
-			r.fillCluster(asMap(m["cluster"]))
-			if r.Mode != "read" || known.OpSize > 0 && r.OpSize != known.OpSize {
-				t.Fatalf("what the path says was lost: %+v", r.CBT)
-			}
-			for _, n := range []int64{r.OpSize, r.IODepth, r.TotalIODepth, r.NumJobs, r.Procs, r.Volumes, r.RunSeconds, int64(r.OSDs)} {
-				if n < 0 {
-					t.Fatalf("less than 0: %+v", r.CBT)
-				}
-			}
-		}
-		if len(before) != len(m) {
-			t.Fatal("the configuration was changed")
-		}
-	})
 }

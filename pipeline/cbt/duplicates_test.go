@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -120,9 +121,9 @@ var duplicateCases = []struct {
 	{
 		name: "a CBT archive twice",
 		files: tree{"a/" + id + "output.0_clat_hist.1.log.h1": logText(1), "b/" + id + "output.0_clat_hist.1.log.h1": logText(1),
-			"a/" + id + configName: yamlOf("benchmark: fio"), "b/" + id + configName: yamlOf("benchmark: fio")},
-		want: []string{"a/" + strings.TrimSuffix(id, "/") + ": a/" + id + "output.0_clat_hist.1.log.h1 a/" + id + configName},
-		left: []string{"b/" + id + configName, "b/" + id + "output.0_clat_hist.1.log.h1"},
+			"a/" + id + layout.ConfigName: yamlOf("benchmark: fio"), "b/" + id + layout.ConfigName: yamlOf("benchmark: fio")},
+		want: []string{"a/" + strings.TrimSuffix(id, "/") + ": a/" + id + "output.0_clat_hist.1.log.h1 a/" + id + layout.ConfigName},
+		left: []string{"b/" + id + layout.ConfigName, "b/" + id + "output.0_clat_hist.1.log.h1"},
 	},
 	{
 		name: "CBT's two forms of one report, and the report of one host for another",

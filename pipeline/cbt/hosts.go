@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 // suggestOneRun names the call of --one-run for runs that look like those of several hosts. A loop over ssh leaves a folder for each
@@ -33,7 +34,7 @@ func (s *sorter) suggestOneRun() {
 			c := f.File.Claims()
 			return !f.Candidate && c.IsListed && !c.IsCut && !c.End.IsZero()
 		})
-		if i < 0 || r.at.layout != ofPeople || len(r.HostNames()) > 0 {
+		if i < 0 || r.at.Program != layout.OfPeople || len(r.HostNames()) > 0 {
 			continue
 		}
 		parts := strings.Split(r.Path, "/")
@@ -187,7 +188,7 @@ func (s *sorter) archiveOf(runs []*Run) string {
 	}
 	dir := ""
 	for i, r := range runs {
-		root := s.rootOf(r.Files()[0])
+		root := s.RootOf(r.Files()[0])
 		if i == 0 {
 			dir = root
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -24,7 +25,7 @@ func TestKinds(t *testing.T) {
 		{"a report with the name of a job file", "x.fio", fioReport(job{"j"}), "report", "report", "report"},
 		{"a report with a number", "x.json.1", fioReport(job{"j"}), "report", "report", "report"},
 		{"a job file", "x.fio", "[a]\n", "job", "job", "job"},
-		{"a configuration", configName, "", "", "", ""},
+		{"a configuration", layout.ConfigName, "", "", "", ""},
 		{"rows of histograms", "x.csv", histRow(1856), "log clat_hist x.csv 0 ", "", ""},
 		{"completions", "x.txt", "1, 12345, 0, 4096\n", "log clat x 0 ", "report", "report"},
 		{"completions of a kind", "my_slat.txt", "1, 12345, 0, 4096\n", "log slat my_slat 0 ", "report", "report"},
@@ -84,7 +85,7 @@ func TestSplitPrefix(t *testing.T) {
 	for prefix, want := range map[string]string{
 		"output.0": "output 0", "run2.12": "run2 12", "output": "output ", "pkb_fio_avg_1506559526.49": "pkb_fio_avg_1506559526.49 ",
 	} {
-		if family, volume := splitPrefix(prefix); family+" "+volume != want {
+		if family, volume := layout.SplitPrefix(prefix); family+" "+volume != want {
 			t.Errorf("%s: %q %q, want %q", prefix, family, volume, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -67,7 +68,7 @@ func TestStdin(t *testing.T) {
 		"1, 2, 0, 4096\n":             {Path: "stdin", Name: "stdin", Others: "//0"},
 		fioReport(job{"j"}):           {Path: "stdin", Name: "stdin", Reports: "/?"},
 	} {
-		opt := Options()
+		opt := layout.Options()
 		opt.Stdin = strings.NewReader(text)
 		set, err := source.Scan(t.Context(), []string{"-"}, opt)
 		must(t, err)
@@ -90,10 +91,10 @@ func TestNamedAsFolder(t *testing.T) {
 		var logs []string
 		flat := !strings.Contains(tt.name, "CBT")
 		for p := range tt.files {
-			if roleOf(p) == roleLog {
+			if layout.RoleOf(p) == layout.RoleLog {
 				logs = append(logs, p)
 			}
-			flat = flat && !strings.Contains(p, "/") && roleOf(p) != roleNone
+			flat = flat && !strings.Contains(p, "/") && layout.RoleOf(p) != layout.RoleNone
 		}
 		if !flat || len(logs) == 0 {
 			continue

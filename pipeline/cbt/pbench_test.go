@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -150,7 +151,7 @@ func TestSampleTwice(t *testing.T) {
 	packed, err := os.ReadFile(packSample(t, sample))
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(root, "1-read-4KiB", "sample1.tar.xz"), packed, 0o644))
-	set, err := source.Scan(t.Context(), []string{root}, Options())
+	set, err := source.Scan(t.Context(), []string{root}, layout.Options())
 	must(t, err)
 	defer set.Close()
 	a := read(context.Background(), evidence.All(set.Files))

@@ -1,11 +1,15 @@
 package cbt
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/fio2es/fio2es/pipeline/layout"
+)
 
 // VolumesPerClient returns in how many volumes, 0 … n-1, each client ran fio, or 0 if the configuration does not say it. A total
 // I/O depth of less than the volumes leaves the last ones out, as CBT does. [Run.Configure] must have been called.
 func (r *Run) VolumesPerClient() int {
-	if r.Config == nil || r.Benchmark != librbdfio {
+	if r.Config == nil || r.Benchmark != layout.LibRBDFio {
 		return 0
 	}
 	n := r.Volumes
@@ -19,14 +23,6 @@ func (r *Run) VolumesPerClient() int {
 // before it wrote them.
 func (r *Run) EmptyReports() []Report {
 	return slices.DeleteFunc(slices.Clone(r.Reports), func(f Report) bool {
-		return r.at.layout != ofCBT && r.Workload == "" || !f.Named || !f.File.Look().IsEmpty
+		return r.at.Program != layout.OfCBT && r.Workload == "" || !f.Named || !f.File.Look().IsEmpty
 	})
 }
-
-// IsTimed reports whether fio's jobs run for the configured time, and not for their sizes: time_based, or a recovery test, for which
-// CBT sets it. [Run.Configure] must have been called.
-func (r *Run) IsTimed() bool { return r.isTimed }
-
-// IsUnlisted reports whether the run is of a workload that its configuration does not have, so that only fio's report knows
-// what it did. [Run.Configure] must have been called.
-func (r *Run) IsUnlisted() bool { return r.isUnlisted }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -61,7 +62,7 @@ func TestEveryFileOnce(t *testing.T) {
 				_ = os.WriteFile(file, []byte(content.Draw(t, "content")), 0o644) // nor over a folder
 			}
 		}
-		set, err := source.Scan(t.Context(), []string{root}, Options())
+		set, err := source.Scan(t.Context(), []string{root}, layout.Options())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,14 +116,14 @@ func checkOnce(t *rapid.T, files []*evidence.File, a *Archive) {
 		}
 	}
 	for _, f := range files {
-		got, role := what[f], roleOf(f.Path)
+		got, role := what[f], layout.RoleOf(f.Path)
 		switch {
 		case logs[f] > 1 || got&(got-1) != 0:
 			t.Errorf("%s: %b, logs %d", f.Path, got, logs[f])
-		case !wanted(f.Path) && got != report:
+		case !layout.Wanted(f.Path) && got != report:
 			t.Errorf("%s is of no use by its name, but %b", f.Path, got)
-		case got == 0 && role == roleConfig && filepath.Base(f.Path) == archiveConfigName && len(a.Skipped) > 0:
-		case got == 0 && role != roleNone && role != roleLoose:
+		case got == 0 && role == layout.RoleConfig && filepath.Base(f.Path) == layout.ArchiveConfigName && len(a.Skipped) > 0:
+		case got == 0 && role != layout.RoleNone && role != layout.RoleLoose:
 			t.Errorf("%s is nowhere", f.Path)
 		}
 	}
@@ -152,7 +153,7 @@ func anyFolder() *rapid.Generator[tree] {
 				text += "[" + value + "]\nwrite_hist_log=" + value + "\n"
 			}
 			files[name] = fioReport(jobs...)
-			if roleOf(name) == roleJob {
+			if layout.RoleOf(name) == layout.RoleJob {
 				files[name] = text
 			}
 			if rapid.IntRange(0, 9).Draw(t, "empty") == 0 {
@@ -191,7 +192,7 @@ func TestFoldersAnyWay(t *testing.T) {
 			seen[l.File.Path]++
 		}
 		for p := range files {
-			if roleOf(p) == roleLog && seen[p] != 1 {
+			if layout.RoleOf(p) == layout.RoleLog && seen[p] != 1 {
 				rt.Errorf("%s is %d times in a run or left", p, seen[p])
 			}
 		}

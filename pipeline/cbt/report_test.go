@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -400,11 +401,11 @@ func TestRenamedReport(t *testing.T) {
 		"json_output.0.h1.old": {"0", "h1"}, "output.12.h1.lab.bak": {"12", "h1.lab"}, "output.0.old": {"0", ""}, "output.0.h1~": {"0", "h1"},
 		"output.0.10.0.0.1": {"0", "10.0.0.1"}, "output.0.h1": {"0", "h1"}, "output.3": {"3", ""}, "live_output.2.h1": {"2", "h1"}, "output.0.old.lab": {"0", "old.lab"},
 	} {
-		if volume, host, ok := parseReport(name, true); !ok || volume != want[0] || host != want[1] {
+		if volume, host, ok := layout.ParseReport(name, true); !ok || volume != want[0] || host != want[1] {
 			t.Errorf("%s: volume %q, host %q, %v; want %q", name, volume, host, ok, want)
 		}
 	}
-	if _, host, ok := parseReport("output.old", false); !ok || host != "" {
+	if _, host, ok := layout.ParseReport("output.old", false); !ok || host != "" {
 		t.Errorf("output.old of rbdfio: host %q, %v", host, ok)
 	}
 }

@@ -2,15 +2,16 @@ package cbt
 
 import (
 	"cmp"
+	"context"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 // Run is one execution of fio on all its hosts.
@@ -19,11 +20,10 @@ type Run struct {
 	Path    string // of the run inside it, without hosts; with the log prefix where a folder may have several
 	Below   string // the same below the argument that it was found under
 	Output
-	mapping.CBT // the settings from the path and the configuration; zero is unknown
+	layout.Settings // from the path and, after Configure, the configuration
 
 	Config        *evidence.File // benchmark_config.yaml, nil where there is none
 	ArchiveConfig *evidence.File // cbt_config.yaml, nil where there is none
-	Hosts         []string       // the clients that the configuration names
 
 	// Job is fio's job file, as pbench-fio and users store it. It is nil if there is none, and in CBT's layout.
 	// Sections are the sections in it. They are empty if the file includes other files.
@@ -31,15 +31,13 @@ type Run struct {
 	Sections []*fioargs.Section
 
 	// Doubts are attributions that are likely but not certain, for people to read.
-	Doubts     []string
-	isTimed    bool // see IsTimed
-	isUnlisted bool // see IsUnlisted
-	at         place
-	argument   string // that it was found under
-	family     string // of the logs' prefixes; "" in the folder of a sample
-	guess      string // why its logs are read as one run, if that is not certain
-	gone       bool   // it is part of another, or a copy, or has no files left
-	into       *Run   // which other
+	Doubts   []string
+	at       layout.Place
+	argument string // that it was found under
+	family   string // of the logs' prefixes; "" in the folder of a sample
+	guess    string // why its logs are read as one run, if that is not certain
+	gone     bool   // it is part of another, or a copy, or has no files left
+	into     *Run   // which other
 
 	ran evidence.Span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
 }
@@ -95,21 +93,28 @@ func (f Found) String() string {
 	return [...]string{"by its name", "by the logs' prefix", "by fio's options", "in the same folder", "in a folder nearby"}[f]
 }
 
+// Configure reads the run's configuration files and completes its settings. It returns the whole configuration with dotted names, for
+// searching. With an error it returns what could be read.
+func (r *Run) Configure(ctx context.Context) (config map[string]any, err error) {
+	r.Settings, config, err = layout.Configure(ctx, &r.at, r.CBT, r.Config, r.ArchiveConfig)
+	return config, err
+}
+
 // Name returns the path for people, without the parts that all paths of an archive of CBT have in common.
 func (r *Run) Name() string {
 	switch {
-	case r.at.layout != ofCBT && r.Path == ".":
+	case r.at.Program != layout.OfCBT && r.Path == ".":
 		return r.Archive
-	case r.at.layout != ofCBT:
+	case r.at.Program != layout.OfCBT:
 		return r.Path
 	}
-	above, id := path.Split(r.at.config)
-	below := strings.TrimPrefix(r.Path, r.at.config)
+	above, id := path.Split(r.at.Config)
+	below := strings.TrimPrefix(r.Path, r.at.Config)
 	if id == "." { // the argument is the id- folder
 		above, id, below = "", r.Archive, r.Path
 	}
 	above, iteration := path.Clean(above), ""
-	if n := r.at.known.Iteration; n != nil {
+	if n := r.at.Known.Iteration; n != nil {
 		above, iteration = path.Dir(above), strconv.Itoa(*n)
 	}
 	if path.Base(above) == "results" {
@@ -121,10 +126,10 @@ func (r *Run) Name() string {
 // Test returns the part of the path that runs of one test have in common in all iterations and archives of CBT; of other layouts
 // it is the path.
 func (r *Run) Test() string {
-	if r.at.layout != ofCBT {
+	if r.at.Program != layout.OfCBT {
 		return r.Path
 	}
-	return path.Join(path.Base(r.at.config), strings.TrimPrefix(r.Path, r.at.config))
+	return path.Join(path.Base(r.at.Config), strings.TrimPrefix(r.Path, r.at.Config))
 }
 
 // IsLoose reports whether the user named each log of the run or, without logs, each report. Then only the user's list
@@ -268,7 +273,7 @@ func (o *Output) dropLogs(drop func(Log) bool) {
 // hasPrefix reports whether a name is the prefix of a log, or the common part of prefixes that differ by their volumes.
 func (o *Output) hasPrefix(name string) bool {
 	return slices.ContainsFunc(o.logs(), func(l Log) bool {
-		family, _ := splitPrefix(l.Prefix)
+		family, _ := layout.SplitPrefix(l.Prefix)
 		return name == l.Prefix || name == family
 	})
 }

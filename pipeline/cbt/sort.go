@@ -2,6 +2,7 @@ package cbt
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -9,10 +10,56 @@ import (
 
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
+// sorter sorts files into runs. It has each file once, by its place.
+type sorter struct {
+	left []Left
+
+	*layout.Tree
+	files []*evidence.File
+	order map[*evidence.File]int // also of files that were found twice
+	paths map[string]bool        // of the files, as they would be if all archives were unpacked; made when needed
+
+	runs   []*Run // in the order of their first files
+	byName map[runKey]*Run
+	byDir  map[layout.Folder][]*Run // by the folder of their files, less the host
+	logs   map[logKey]*evidence.File
+
+	reports, jobs []*clue
+	index         index
+}
+
+// newSorter returns a sorter of files. Files that were found twice, because arguments overlap, go to the leftovers.
+func newSorter(ctx context.Context, files []*evidence.File) *sorter {
+	s := &sorter{
+		files: make([]*evidence.File, 0, len(files)), order: map[*evidence.File]int{},
+		byName: map[runKey]*Run{}, byDir: map[layout.Folder][]*Run{}, logs: map[logKey]*evidence.File{},
+	}
+	type key struct {
+		layout.Folder
+		beside bool
+	}
+	seen := make(map[key]bool, len(files))
+	for i, f := range files {
+		s.order[f] = i
+		k := key{layout.FolderOf(f, f.Path), f.Beside}
+		if seen[k] {
+			if layout.Wanted(f.Path) || f.Named {
+				s.leave(f, foundTwice)
+			}
+			continue
+		}
+		seen[k] = true
+		s.files = append(s.files, f)
+	}
+	s.Tree = layout.NewTree(ctx, s.files)
+	return s
+}
+
 type runKey struct {
-	folder
+	layout.Folder
 	family string
 }
 
@@ -24,28 +71,28 @@ type logKey struct {
 }
 
 // runOf finds or makes the run of files of one family of names in one place.
-func (s *sorter) runOf(f *evidence.File, at *place, family string) *Run {
-	if at.layout == ofSample {
+func (s *sorter) runOf(f *evidence.File, at *layout.Place, family string) *Run {
+	if at.Program == layout.OfSample {
 		family = "" // all files there are of one execution
 	}
-	key := runKey{folderOf(f, at.folder), family}
+	key := runKey{layout.FolderOf(f, at.Folder), family}
 	r := s.byName[key]
 	if r == nil {
 		r = &Run{
-			Archive: f.Archive, Path: at.folder, CBT: at.known, at: *at, argument: key.argument, family: family,
-			Config:        s.config(folderOf(f, cmp.Or(at.config, path.Dir(f.Path))), configName),
-			ArchiveConfig: s.config(folderOf(f, at.root), archiveConfigName),
+			Archive: f.Archive, Path: at.Folder, Settings: layout.Settings{CBT: at.Known}, at: *at, argument: key.Argument, family: family,
+			Config:        s.Config(layout.FolderOf(f, cmp.Or(at.Config, path.Dir(f.Path))), layout.ConfigName),
+			ArchiveConfig: s.Config(layout.FolderOf(f, at.Root), layout.ArchiveConfigName),
 		}
 		// CBT has one family in a folder. Elsewhere others may be added any day.
-		if at.layout != ofCBT || family != "output" {
+		if at.Program != layout.OfCBT || family != "output" {
 			r.Path = path.Join(r.Path, family)
 		}
 		s.byName[key] = r
 		s.runs = append(s.runs, r)
-		s.byDir[key.folder] = append(s.byDir[key.folder], r)
+		s.byDir[key.Folder] = append(s.byDir[key.Folder], r)
 	}
-	if at.doubt != "" {
-		r.doubt(at.doubt)
+	if at.Doubt != "" {
+		r.doubt(at.Doubt)
 	}
 	return r
 }
@@ -53,16 +100,16 @@ func (s *sorter) runOf(f *evidence.File, at *place, family string) *Run {
 // addLog adds a log to the run of its folder and prefix. Prefixes that differ by their volumes are of one run.
 func (s *sorter) addLog(log *logFile) {
 	f, name := log.file, log.name
-	at := s.placeOf(f, name.Host != "")
-	family, volume := splitPrefix(name.Prefix)
+	at := s.PlaceOf(f, name.Host != "")
+	family, volume := layout.SplitPrefix(name.Prefix)
 	r := s.runOf(f, &at, family)
 	if log.doubt != "" {
 		r.doubt(log.doubt)
 	}
 	l := Log{
-		Kind: name.Kind, Host: cmp.Or(name.Host, at.host), Volume: volume, Job: name.Job,
+		Kind: name.Kind, Host: cmp.Or(name.Host, at.Host), Volume: volume, Job: name.Job,
 		Prefix: name.Prefix, Stored: name.Stored, File: f,
-		Client: at.layout == ofPeople && name.Host != "" && family != "output" || at.layout == ofSample && at.host != "" && at.host != localhost,
+		Client: at.Program == layout.OfPeople && name.Host != "" && family != "output" || at.Program == layout.OfSample && at.Host != "" && at.Host != layout.Localhost,
 	}
 	key := logKey{r, l.Kind, l.Host, l.Prefix, l.Job}
 	if used := s.logs[key]; used != nil {
@@ -70,8 +117,8 @@ func (s *sorter) addLog(log *logFile) {
 		return
 	}
 	s.logs[key] = f
-	if name.Host != "" && at.host != "" && !SameHost(name.Host, at.host) {
-		r.doubt(fmt.Sprintf("%s: taken for host %s, as its name says; its folder says %s", f.Name(), name.Host, at.host))
+	if name.Host != "" && at.Host != "" && !SameHost(name.Host, at.Host) {
+		r.doubt(fmt.Sprintf("%s: taken for host %s, as its name says; its folder says %s", f.Name(), name.Host, at.Host))
 	}
 	r.add(l)
 }
@@ -101,32 +148,32 @@ func (s *sorter) dropAllJobsLogs() {
 // its place in a sample of pbench-fio. Otherwise it returns false, and the content decides: see [sorter.attribute].
 func (s *sorter) addReport(f *evidence.File) bool {
 	base := path.Base(f.Path)
-	at := s.placeOf(f, false)
-	if at.layout == ofSample {
+	at := s.PlaceOf(f, false)
+	if at.Program == layout.OfSample {
 		if !f.Look().HasJSON { // pbench-fio always has fio's JSON
-			if roleOf(f.Path) == roleReport {
+			if layout.RoleOf(f.Path) == layout.RoleReport {
 				s.leave(f, "is not fio's output in JSON")
 			}
 			return true
 		}
 		r := s.runOf(f, &at, "")
-		one := Report{Host: at.host, File: f, Found: FoundFolder, Candidate: true}
-		if base == pbenchReport {
+		one := Report{Host: at.Host, File: f, Found: FoundFolder, Candidate: true}
+		if base == layout.PBenchReport {
 			one.Found, one.Candidate = FoundNamed, false
 		}
-		isRemote := func(l Log) bool { return l.Host != localhost }
+		isRemote := func(l Log) bool { return l.Host != layout.Localhost }
 		if !r.isReported() && !slices.ContainsFunc(r.logs(), isRemote) {
-			one.Host = localhost // without fio --client the report has no names of hosts
+			one.Host = layout.Localhost // without fio --client the report has no names of hosts
 		}
 		r.Reports = append(r.Reports, one)
 		return true
 	}
-	isCBT := at.layout == ofCBT
-	volume, host, isNamed := parseReport(base, at.known.Benchmark != rbdfio)
+	isCBT := at.Program == layout.OfCBT
+	volume, host, isNamed := layout.ParseReport(base, at.Known.Benchmark != layout.RBDFio)
 	if isNamed && host != "" {
-		at = s.placeOf(f, true)
+		at = s.PlaceOf(f, true)
 	}
-	runs := s.byDir[folderOf(f, at.folder)]
+	runs := s.byDir[layout.FolderOf(f, at.Folder)]
 	if !isCBT {
 		runs = without(runs, func(r *Run) bool { return r.isReported() })
 	}
@@ -143,16 +190,16 @@ func (s *sorter) addReport(f *evidence.File) bool {
 		return false
 	}
 	name, hostOfName := splitHost(base, runs)
-	one := Report{Host: cmp.Or(hostOfName, at.host), File: f, Found: FoundFolder, Candidate: true}
+	one := Report{Host: cmp.Or(hostOfName, at.Host), File: f, Found: FoundFolder, Candidate: true}
 	if isNamed {
-		one.Volume, one.Host, one.Named, one.Found, one.Candidate = volume, cmp.Or(host, at.host), true, FoundNamed, false
-	} else if same := without(runs, func(r *Run) bool { return !r.hasPrefix(stem(name)) }); len(same) > 0 || path.Ext(name) == "" {
+		one.Volume, one.Host, one.Named, one.Found, one.Candidate = volume, cmp.Or(host, at.Host), true, FoundNamed, false
+	} else if same := without(runs, func(r *Run) bool { return !r.hasPrefix(layout.Stem(name)) }); len(same) > 0 || path.Ext(name) == "" {
 		runs = same // else the content decides between all runs
 	}
 	for _, r := range runs {
 		r.Reports = append(r.Reports, one)
 	}
-	if len(runs) == 0 && roleOf(f.Path) == roleReport {
+	if len(runs) == 0 && layout.RoleOf(f.Path) == layout.RoleReport {
 		s.leave(f, "may be fio's output, but there are no logs in its folder")
 	}
 	return true
@@ -161,9 +208,9 @@ func (s *sorter) addReport(f *evidence.File) bool {
 // uniteDepths makes one run of the iodepth folders below each total_iodepth folder, because they have the volumes of
 // one execution. If two of them have the same volume, they are several executions and stay separate.
 func (s *sorter) uniteDepths() {
-	parts := without(present(s.runs), func(r *Run) bool { return totalOf(r.at.folder) == "" })
+	parts := without(present(s.runs), func(r *Run) bool { return layout.TotalOf(r.at.Folder) == "" })
 	for _, runs := range groups(s.inOrder(parts), func(r *Run) runKey {
-		return runKey{folder{r.argument, r.Archive, totalOf(r.at.folder)}, r.family}
+		return runKey{layout.Folder{Argument: r.argument, Archive: r.Archive, Path: layout.TotalOf(r.at.Folder)}, r.family}
 	}) {
 		type device struct{ host, volume string }
 		owner, isTwice := map[device]*Run{}, false
@@ -189,7 +236,7 @@ func (s *sorter) uniteDepths() {
 			continue
 		}
 		one := runs[0]
-		one.Path = totalOf(one.at.folder) + strings.TrimPrefix(one.Path, one.at.folder)
+		one.Path = layout.TotalOf(one.at.Folder) + strings.TrimPrefix(one.Path, one.at.Folder)
 		for _, r := range runs[1:] {
 			if r.IODepth != one.IODepth {
 				one.IODepth = 0
@@ -199,22 +246,12 @@ func (s *sorter) uniteDepths() {
 	}
 }
 
-// totalOf returns the total_iodepth folder of an iodepth folder, if a path ends in them, or "".
-func totalOf(dir string) string {
-	total := path.Dir(dir)
-	_, digits, _ := folderNumber(path.Base(total))
-	if digits == "" || !strings.HasPrefix(path.Base(total), "total_iodepth-") || !strings.HasPrefix(path.Base(dir), "iodepth-") {
-		return ""
-	}
-	return total
-}
-
 // dropBandwidth drops runs outside of CBT's layout that have only logs of bandwidth. They have neither requests nor
 // latencies, and other programs use such names, too.
 func (s *sorter) dropBandwidth() {
 	for _, r := range present(s.runs) {
 		isOther := func(l Log) bool { return l.Kind != fiolog.BW }
-		if r.at.layout != ofPeople || len(r.Reports) > 0 || len(r.Logs) > 0 || slices.ContainsFunc(r.Others, isOther) {
+		if r.at.Program != layout.OfPeople || len(r.Reports) > 0 || len(r.Logs) > 0 || slices.ContainsFunc(r.Others, isOther) {
 			continue
 		}
 		for _, l := range r.Others {
@@ -268,4 +305,37 @@ func (s *sorter) first(r *Run) int {
 		at = min(at, s.order[f.File])
 	}
 	return at
+}
+
+// skip finds the id- folders of other benchmarks, by their configurations: they have no log of fio, and their reports have
+// the same names as fio's.
+func (s *sorter) skip(reports []*evidence.File) map[layout.Folder]*Skipped {
+	files, skipped := map[layout.Folder][]*evidence.File{}, map[layout.Folder]*Skipped{}
+	for at, f := range s.Configs() {
+		id := at.In(path.Dir(at.Path))
+		if s.PlaceOf(f, false).Config == id.Path && path.Base(f.Path) == layout.ConfigName {
+			files[id] = append(files[id], f)
+		}
+	}
+	for _, f := range reports {
+		if at := s.PlaceOf(f, false); at.Program == layout.OfCBT && layout.RoleOf(f.Path) != layout.RoleNone {
+			id := layout.FolderOf(f, at.Config)
+			files[id] = append(files[id], f)
+		}
+	}
+	for _, r := range s.runs {
+		delete(files, layout.Folder{Argument: r.argument, Archive: r.Archive, Path: r.at.Config}) // it has logs of fio
+	}
+	for id, of := range files {
+		benchmark := s.FactsIn(s.Config(id, layout.ConfigName)).Benchmark
+		if benchmark == "" || layout.IsFioClass(benchmark) {
+			continue
+		}
+		skipped[id] = &Skipped{
+			Path: id.Path, Files: of,
+			Reason:        benchmark + " does not run fio, as its configuration says",
+			archiveConfig: s.Config(id.In(s.PlaceOf(of[0], false).Root), layout.ArchiveConfigName),
+		}
+	}
+	return skipped
 }

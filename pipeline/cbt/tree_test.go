@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/fio2es/fio2es/pipeline/evidence"
+	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -76,10 +77,10 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// scan lists what wanted wants.
+// scan lists what layout.Wanted wants.
 func scan(tb testing.TB, paths ...string) []*evidence.File {
 	tb.Helper()
-	return scanWith(tb, Options(), paths...)
+	return scanWith(tb, layout.Options(), paths...)
 }
 
 func scanWith(tb testing.TB, opt source.Options, paths ...string) []*evidence.File {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 // yamlAttacks are small files that become large ones, or take long.
@@ -93,8 +94,8 @@ func TestYAMLLimits(t *testing.T) {
 		for _, tt := range yamlAttacks {
 			t.Run(fmt.Sprintf("%s of %d KiB", tt.name, kib), func(t *testing.T) {
 				text := tt.text(kib)
-				r := tree{id + configName: text}.with(id + "output.0_bw.1.log.h").read(t).Runs[0]
-				r.at.modeSize = true // each workload is looked at
+				r := tree{id + layout.ConfigName: text}.with(id + "output.0_bw.1.log.h").read(t).Runs[0]
+				r.at.ModeSize = true // each workload is looked at
 				var err error
 				used := memtest.Measure(t, func() { _, err = r.Configure(context.Background()) })
 				t.Logf("%d bytes: %d MB, %v", len(text), used.Peak>>20, used.Time)

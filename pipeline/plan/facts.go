@@ -210,7 +210,7 @@ func (p *Plan) RequestSize(d fiolog.Direction, isLive bool) (float64, bool) {
 // number of requests or bytes, a job may end before its time.
 func (p *Plan) WantedTime(j *Job) int64 {
 	e := j.Entry
-	if e == nil || slices.ContainsFunc([]string{"io_size", "io_limit", "number_ios"}, e.HasOption) || !p.Run.IsTimed() && !e.HasOption("time_based") {
+	if e == nil || slices.ContainsFunc([]string{"io_size", "io_limit", "number_ios"}, e.HasOption) || !p.Run.IsTimed && !e.HasOption("time_based") {
 		return 0
 	}
 	if set, ok := fioargs.ParseTime(e.option("runtime")); ok {
@@ -254,7 +254,7 @@ func (p *Plan) Settings() mapping.CBT {
 	if !set.ByCBT() && set.Benchmark == "" {
 		return cmp.Or(p.FioSettings(), set)
 	}
-	if p.Run.Config == nil || p.Run.IsUnlisted() {
+	if p.Run.Config == nil || p.Run.IsUnlisted {
 		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.FioSettings())
 		for f := range v.NumField() {
 			if v.Field(f).IsZero() {

@@ -18,6 +18,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 // settingsCases are options of a job and the settings that they name. TestFioSettingsAsFio compares sizes and modes with
@@ -190,8 +191,8 @@ func TestSectionsOfGroup(t *testing.T) {
 // TestSettingsOfFolders: what the names of people's folders say counts where no option of fio is known.
 func TestSettingsOfFolders(t *testing.T) {
 	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}
-	p := &Plan{Run: &cbt.Run{CBT: path}}
-	if even := (&Plan{Run: &cbt.Run{CBT: mapping.CBT{Workload: "w", TotalIODepth: 16, IODepth: 8, Iteration: new(0)}}}).Settings(); even.IODepth != 0 || even.TotalIODepth != 16 {
+	p := &Plan{Run: &cbt.Run{Settings: layout.Settings{CBT: path}}}
+	if even := (&Plan{Run: &cbt.Run{Settings: layout.Settings{CBT: mapping.CBT{Workload: "w", TotalIODepth: 16, IODepth: 8, Iteration: new(0)}}}}).Settings(); even.IODepth != 0 || even.TotalIODepth != 16 {
 		t.Errorf("the depth of volumes is beside the total: %+v", even)
 	}
 	if got := p.Settings(); got != path {
@@ -308,7 +309,7 @@ func TestSectionsOfVolumes(t *testing.T) {
 		{"devices", mapping.CBT{}, [][]string{{"job1 filename=/dev/nvme0n1", "job2 filename=/dev/nvme1n1"}}, "job1, job2"},
 		{"pbench", mapping.CBT{Benchmark: mapping.PBench}, [][]string{{"job1 filename=/dev/vdb"}, {"job2 filename=/dev/vdc"}}, "job1, job2"},
 	} {
-		p := &Plan{Run: &cbt.Run{CBT: c.cbt}}
+		p := &Plan{Run: &cbt.Run{Settings: layout.Settings{CBT: c.cbt}}}
 		for _, jobs := range c.reports {
 			report := &fiolog.Report{Unit: hist.Nanoseconds}
 			for _, text := range jobs {

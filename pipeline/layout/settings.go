@@ -1,4 +1,4 @@
-package cbt
+package layout
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/safeyaml"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // numbers are the settings that are whole numbers, with all names that they have.
@@ -54,26 +55,38 @@ func folderNumber(part string) (of func(*mapping.CBT) *int64, digits string, ok 
 	return nil, "", false
 }
 
-// Configure reads the run's configuration files and completes its settings. Settings in the path have precedence. It
-// returns the whole configuration with dotted names, for searching. With an error it returns what could be read.
-func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
-	flat := flattener{into: map[string]any{}}
+// Settings are what is known of a run of CBT besides its files.
+type Settings struct {
+	mapping.CBT          // from the path and the configuration; zero is unknown
+	Hosts       []string // the clients that the configuration names
+
+	// IsTimed means that fio's jobs run for the configured time, and not for their sizes: time_based, or a recovery test, for which CBT
+	// sets it.
+	IsTimed bool
+	// IsUnlisted means that the run is of a workload that its configuration does not have, so that only fio's report knows what it did.
+	IsUnlisted bool
+}
+
+// Configure completes the settings of a run in a place from its configuration files, either of which may be nil. Settings in the path
+// have precedence. It returns the whole configuration with dotted names, for searching. With an error it returns what could be read.
+func Configure(ctx context.Context, at *Place, known mapping.CBT, config, archiveConfig *evidence.File) (Settings, map[string]any, error) {
+	s, flat := Settings{CBT: known}, flattener{into: map[string]any{}}
 	var errs []error
 	switch {
-	case r.Config != nil:
-		m, err := r.Config.YAML(ctx)
-		errs = append(errs, err, flat.file(r.Config.Name(), "", m))
-		r.fill(cluster(m))
-	case r.at.config != "":
-		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.at.config, configName), fs.ErrNotExist))
+	case config != nil:
+		m, err := config.YAML(ctx)
+		errs = append(errs, err, flat.file(config.Name(), "", m))
+		s.fill(cluster(m), at.ModeSize)
+	case at.Config != "":
+		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(at.Config, ConfigName), fs.ErrNotExist))
 	}
-	if r.ArchiveConfig != nil {
-		m, err := r.ArchiveConfig.YAML(ctx)
+	if archiveConfig != nil {
+		m, err := archiveConfig.YAML(ctx)
 		c := asMap(m["cluster"])
-		errs = append(errs, err, flat.file(r.ArchiveConfig.Name(), "cbt", c))
-		r.fillCluster(c)
+		errs = append(errs, err, flat.file(archiveConfig.Name(), "cbt", c))
+		s.fillCluster(c)
 	}
-	return flat.into, errors.Join(errs...)
+	return s, flat.into, errors.Join(errs...)
 }
 
 // cluster returns the flat configuration in benchmark_config.yaml, which is under one key there.
@@ -85,9 +98,9 @@ func cluster(m map[string]any) map[string]any {
 }
 
 // fill completes the settings from benchmark_config.yaml.
-func (r *Run) fill(c map[string]any) {
-	c = r.ofWorkload(c)
-	r.isTimed = text(c["time_based"]) == "true"
+func (r *Settings) fill(c map[string]any, isModeSize bool) {
+	c = r.ofWorkload(c, isModeSize)
+	r.IsTimed = text(c["time_based"]) == "true"
 	r.Benchmark = cmp.Or(text(c["benchmark"]), r.Benchmark)
 	r.Mode = cmp.Or(r.Mode, text(c["mode"]))
 	for _, n := range numbers {
@@ -121,7 +134,7 @@ func (r *Run) fill(c map[string]any) {
 	depth, _ := whole(c["iodepth"])
 	total, _ := whole(c["total_iodepth"])
 	switch _, hasTotal := c["total_iodepth"]; {
-	case hasTotal && r.at.modeSize && r.TotalIODepth == 0:
+	case hasTotal && isModeSize && r.TotalIODepth == 0:
 		r.TotalIODepth, r.IODepth = cmp.Or(r.IODepth, total), 0
 	case hasTotal:
 		r.TotalIODepth = cmp.Or(r.TotalIODepth, total)
@@ -131,8 +144,8 @@ func (r *Run) fill(c map[string]any) {
 }
 
 // fillCluster completes the settings from cbt_config.yaml.
-func (r *Run) fillCluster(c map[string]any) {
-	r.isTimed = r.isTimed || c["recovery_test"] != nil
+func (r *Settings) fillCluster(c map[string]any) {
+	r.IsTimed = r.IsTimed || c["recovery_test"] != nil
 	r.Hosts = hosts(c["clients"])
 	r.Clients = len(r.Hosts)
 	r.OSDHosts = len(hosts(c["osds"]))
@@ -145,13 +158,13 @@ func (r *Run) fillCluster(c map[string]any) {
 // ofWorkload returns a configuration in which the options of the run's own workload replace the others. If the path
 // does not say which workload it was, and several are possible, the options that any of them sets are unknown. If the configuration
 // does not have the workload of the path, it does not say what that did.
-func (r *Run) ofWorkload(c map[string]any) map[string]any {
+func (r *Settings) ofWorkload(c map[string]any, isModeSize bool) map[string]any {
 	const usual = 4 << 20 // CBT's op_size where none is set
 	all := asMap(c["workloads"])
 	var fits []string
 	for name, own := range all {
 		fit := r.Workload == "" || r.Workload == name
-		if r.at.modeSize { // the path has the mode and the size
+		if isModeSize { // the path has the mode and the size
 			mode, opSize := c["mode"], c["op_size"]
 			if v, ok := asMap(own)["mode"]; ok {
 				mode = v
@@ -165,7 +178,7 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 			fits = append(fits, name)
 		}
 	}
-	if r.isUnlisted = r.Workload != "" && !r.at.modeSize && len(fits) != 1; r.isUnlisted {
+	if r.IsUnlisted = r.Workload != "" && !isModeSize && len(fits) != 1; r.IsUnlisted {
 		c = maps.Clone(c)
 		for _, k := range []string{"mode", "op_size", "bs", "rwmixread"} { // those of all workloads, which this one may have apart
 			delete(c, k)
@@ -349,5 +362,6 @@ func hosts(v any) []string {
 		}
 		names[i] = name
 	}
-	return namesIn(names)
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
