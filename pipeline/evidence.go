@@ -21,7 +21,7 @@ import (
 
 // input is a stage that is ready to be read: its plan, and the histogram logs of the execution, open at their first rows.
 type input struct {
-	*plan.Plan
+	plan *plan.Plan
 	all  []*plan.Plan // of all stages of the execution
 	opt  Options
 	logs map[*plan.Log]*logFile
@@ -78,7 +78,7 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 	keep := map[*plan.Log]bool{}
 	for _, stage := range in.all {
 		one := *in
-		one.Plan = stage
+		one.plan = stage
 		stages = append(stages, &one)
 		for _, j := range stage.Jobs {
 			keep[j.Log] = j.Source == plan.FromHist
@@ -87,6 +87,8 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 	in.close(keep)
 	return stages, nil
 }
+
+func (in *input) openLog(log *plan.Log) *logFile { return openLog(log, in.open) }
 
 func (in *input) close(keep map[*plan.Log]bool) {
 	for log, l := range in.logs {

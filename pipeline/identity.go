@@ -43,23 +43,23 @@ type Execution struct {
 // Look returns the execution by its reports, or without reports by its logs. A store can find the run by these, and
 // Look reads much less than [Stages].
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
-	p := &input{Plan: &plan.Plan{Run: run, Outputs: readOutputs(ctx, run, false, &problems{})}, opt: opt}
-	p.all = []*plan.Plan{p.Plan}
+	p := &input{plan: &plan.Plan{Run: run, Outputs: readOutputs(ctx, run, false, &problems{})}, opt: opt}
+	p.all = []*plan.Plan{p.plan}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	for _, o := range p.Outputs {
+	for _, o := range p.plan.Outputs {
 		o.Entries = plan.NewEntries(o)
 		for _, at := range plan.Place(o, o.Entries).Starts {
-			p.Start = plan.Earlier(p.Start, at.Start)
+			p.plan.Start = plan.Earlier(p.plan.Start, at.Start)
 		}
 	}
-	if len(p.Outputs) > 0 && !p.isPart() {
+	if len(p.plan.Outputs) > 0 && !p.isPart() {
 		without := *run
-		without.Logs, p.Run = nil, &without
+		without.Logs, p.plan.Run = nil, &without
 	}
-	if len(p.Outputs)+len(run.Logs) == 0 {
-		p.Averages = run.Others
+	if len(p.plan.Outputs)+len(run.Logs) == 0 {
+		p.plan.Averages = run.Others
 	}
 	e, err := p.execution(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 // of makes the execution be that of a stage.
 func (e *Execution) of(p *input) {
 	id := e.Run.Execution
-	e.Run, e.Title, e.Hosts, e.Settings, e.MayLackFiles = p.reference(), p.Title, p.Hosts(), p.Settings(), p.Run.MayLackFiles()
+	e.Run, e.Title, e.Hosts, e.Settings, e.MayLackFiles = p.reference(), p.plan.Title, p.plan.Hosts(), p.plan.Settings(), p.plan.Run.MayLackFiles()
 	e.SetID(id)
 	e.options = p.opt.settings()
 	e.Run.Ingest = e.Version(e.Run.Labels)
@@ -100,10 +100,10 @@ func (e *Execution) Version(labels map[string]string) string {
 // identify the run.
 func (p *input) isPart() bool {
 	prefixes := map[string]bool{}
-	for _, l := range p.Run.Logs {
+	for _, l := range p.plan.Run.Logs {
 		prefixes[l.Prefix] = true
 	}
-	for _, o := range p.Outputs {
+	for _, o := range p.plan.Outputs {
 		mine, others := false, false
 		for i := range o.Fio.Jobs {
 			if prefix := o.Options(i).OptionOfOne("write_hist_log"); prefix != "" {
@@ -121,8 +121,8 @@ func (p *input) isPart() bool {
 // reference returns what documents say of the run, without its ids and version.
 func (p *input) reference() mapping.RunInfo {
 	return mapping.RunInfo{
-		Name: p.NameIn(p.Run.Name()), Archive: p.opt.ArchiveOf(p.Run), Path: p.Run.Path, Start: p.Start,
-		Labels: p.opt.LabelsOver(nil), Stage: p.Stage, Stages: p.Stages, StageName: p.Name,
+		Name: p.plan.NameIn(p.plan.Run.Name()), Archive: p.opt.ArchiveOf(p.plan.Run), Path: p.plan.Run.Path, Start: p.plan.Start,
+		Labels: p.opt.LabelsOver(nil), Stage: p.plan.Stage, Stages: p.plan.Stages, StageName: p.plan.Name,
 	}
 }
 
@@ -153,9 +153,9 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		}
 		add(mapping.RoleRaw, stage.Averages...)
 	}
-	add(mapping.RoleLog, p.Run.Logs...)
+	add(mapping.RoleLog, p.plan.Run.Logs...)
 	e := &Execution{Says: map[string]bool{}}
-	for _, o := range p.Outputs {
+	for _, o := range p.plan.Outputs {
 		role := mapping.RoleOther
 		if len(o.Entries) > 0 {
 			role = mapping.RoleReport
@@ -166,12 +166,12 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		}
 		e.Grows = e.Grows || len(o.Says) > 1
 	}
-	for _, f := range []*evidence.File{p.Run.Config, p.Run.ArchiveConfig} {
+	for _, f := range []*evidence.File{p.plan.Run.Config, p.plan.Run.ArchiveConfig} {
 		if f != nil {
 			byFile[f] = part{file: f, role: mapping.RoleConfig}
 		}
 	}
-	for _, l := range p.Run.Others { // an earlier ingest may have read it, because the histogram logs were not there yet
+	for _, l := range p.plan.Run.Others { // an earlier ingest may have read it, because the histogram logs were not there yet
 		if _, isRead := byFile[l.File]; !isRead && (l.Kind == fiolog.Clat || l.Kind == fiolog.Lat) {
 			add(mapping.RoleUnread, l)
 		}
@@ -208,7 +208,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 			e.Source.Files, e.Source.Bytes = e.Source.Files+1, e.Source.Bytes+list[i].Bytes
 		}
 	}
-	if p.Run.MayLackFiles() {
+	if p.plan.Run.MayLackFiles() {
 		lines = append(lines, "torn\n") // a complete archive may later have the same files of the run
 	}
 	slices.Sort(lines)
@@ -227,7 +227,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 func (p *input) identityOf(f *evidence.File) (begin, says string) {
 	const short = 1000 // milliseconds
 	numbers, ran, mayBeChance, hasTime, hasBins, format := "", int64(0), false, true, false, ""
-	for _, o := range p.Outputs { // several of a file in which several calls of fio were joined
+	for _, o := range p.plan.Outputs { // several of a file in which several calls of fio were joined
 		if o.File != f {
 			continue
 		}

@@ -9,22 +9,26 @@ import (
 
 // jobKeys are the keys that windows have by the jobs of a plan.
 type jobKeys struct {
-	byJob    map[*plan.Job]align.Key // of the jobs, without a direction; with sections if the stage has several
-	fioNames map[align.Key]string    // of their jobs in fio's report, by their keys at level Job
+	byJob map[*plan.Job]align.Key   // without a direction; with sections if the stage has several
+	jobs  map[align.Key][]*plan.Job // of windows of the levels, without a direction
 }
 
-func keysOf(p *plan.Plan) *jobKeys {
-	k := &jobKeys{make(map[*plan.Job]align.Key, len(p.Jobs)), map[align.Key]string{}}
+func keysOf(p *plan.Plan, levels []mapping.Level) *jobKeys {
+	k := &jobKeys{make(map[*plan.Job]align.Key, len(p.Jobs)), map[align.Key][]*plan.Job{}}
 	for _, j := range p.Jobs {
 		k.byJob[j] = align.Key{Host: j.Host, Job: j.Name()}
 	}
 	if p.HasSections() {
 		for _, of := range p.Sections {
 			for _, j := range of.Jobs {
-				key := k.byJob[j]
-				key.Section = of.Name
-				k.byJob[j], k.fioNames[key.At(align.Job)] = key, j.Section()
+				k.byJob[j] = align.Key{Host: j.Host, Job: j.Name(), Section: of.Name}
 			}
+		}
+	}
+	for _, j := range p.Jobs {
+		for _, l := range levelsOf(levels) {
+			key := k.byJob[j].At(l)
+			k.jobs[key] = append(k.jobs[key], j)
 		}
 	}
 	return k
@@ -37,9 +41,10 @@ func (k *jobKeys) of(j *plan.Job, d fiolog.Direction) align.Key {
 	return key
 }
 
-// has reports whether requests of a job are in windows of a key.
-func (k *jobKeys) has(key align.Key, j *plan.Job) bool {
-	return k.of(j, key.Direction).At(key.Level) == key
+// jobsOf returns the jobs whose requests are in windows of a key.
+func (k *jobKeys) jobsOf(key align.Key) []*plan.Job {
+	key.Direction = 0
+	return k.jobs[key]
 }
 
 // levelsOf returns the levels of documents as those of windows. Their numbers are the same.

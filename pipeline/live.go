@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -44,7 +42,7 @@ func Live(ctx, writing context.Context, run *cbt.Run, opt Options, quiet time.Du
 				next = 0
 			}
 			stages = len(inputs)
-			for stages > 1 && next < stages && !inputs[next].HasBegun() {
+			for stages > 1 && next < stages && !inputs[next].plan.HasBegun() {
 				next++
 			}
 			if next == stages {
@@ -54,26 +52,18 @@ func Live(ctx, writing context.Context, run *cbt.Run, opt Options, quiet time.Du
 				return
 			}
 			s := &Stage{input: inputs[next], shared: of, said: said}
-			fit, _ := s.LimitLevels(opt.levels())
-			if len(fit) == 0 || !slices.ContainsFunc(s.Jobs, func(j *plan.Job) bool { return j.Source == plan.FromReports }) {
-				yield(nil, fmt.Errorf("%s: %w", s.Title, ErrNotLive))
-				s.close(nil)
+			fit, _ := s.input.plan.LimitLevels(opt.levels())
+			if len(fit) == 0 || !slices.ContainsFunc(s.input.plan.Jobs, func(j *plan.Job) bool { return j.Source == plan.FromReports }) {
+				yield(nil, fmt.Errorf("%s: %w", s.input.plan.Title, ErrNotLive))
+				s.input.close(nil)
 				return
 			}
 			isWanted := yield(s, nil)
-			s.close(nil)
+			s.input.close(nil)
 			if !isWanted || s.reader == nil || !s.reader.hasNext() {
 				return
 			}
 			next++
 		}
 	}
-}
-
-// SoFar returns the document of a live run as it is while put of [Stage.Documents] is called, or at its end.
-func (s *Stage) SoFar() *mapping.Run {
-	doc := s.reader.summary(account.Of(s.reader.read))
-	doc.Run.Complete = false
-	doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
-	return doc
 }

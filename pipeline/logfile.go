@@ -19,7 +19,7 @@ type logFile struct {
 	in    *fiolog.Reader // nil after the end
 	ahead []logRow       // rows that were read ahead and not returned yet
 	ofAll bool           // next returns the rows of later jobs, too
-	count *atomic.Int64  // see [input]
+	count *atomic.Int64  // of the open logs of the execution
 }
 
 // logRow is a row, or the error in its place.
@@ -34,9 +34,10 @@ var readers = sync.Pool{New: func() any { return &fiolog.Reader{} }}
 // manyLogs is how many logs of an execution may be open before further ones are read with less memory.
 const manyLogs = 500
 
-// openLog opens a log and skips to the rows of its job. If opening fails, reading returns the error.
-func (in *input) openLog(log *plan.Log) *logFile {
-	l := &logFile{log: log.Log, count: in.open}
+// openLog opens a log and skips to the rows of its job. If opening fails, reading returns the error. count is how many logs of the
+// execution are open.
+func openLog(log *plan.Log, count *atomic.Int64) *logFile {
+	l := &logFile{log: log.Log, count: count}
 	file, err := log.File.Open()
 	if err != nil {
 		l.ahead = []logRow{{nil, err}}

@@ -42,7 +42,7 @@ func TestManyLogs(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := read.open.Load(); n != 0 {
+		if n := read.input.open.Load(); n != 0 {
 			t.Errorf("%d logs are still open", n)
 		}
 	})

@@ -64,7 +64,7 @@ func (r *Result) Why() (lines []string) {
 
 // Stage is one run of an execution: what ran at the same time. It is planned, and can be read.
 type Stage struct {
-	*input
+	input *input
 	*shared
 	said   *problems
 	failed *Result    // why nothing of the execution can be read; then there is no input
@@ -107,33 +107,41 @@ func Stages(ctx context.Context, run *cbt.Run, opt Options, absolute bool) iter.
 	}
 }
 
+// Plan returns the plan of the stage, or nil if nothing of the execution can be read.
+func (s *Stage) Plan() *plan.Plan {
+	if s.failed != nil {
+		return nil
+	}
+	return s.input.plan
+}
+
 // NameIn returns the name of the run, from that of the execution.
 func (s *Stage) NameIn(execution string) string {
 	if s.failed != nil {
 		return execution
 	}
-	return s.Plan.NameIn(execution)
+	return s.input.plan.NameIn(execution)
 }
 
 // HasClock reports whether windows of the stage have a time of day.
-func (s *Stage) HasClock() bool { return s.failed != nil || s.Placed != mapping.PlacedByJob }
+func (s *Stage) HasClock() bool { return s.failed != nil || s.input.plan.Placed != mapping.PlacedByJob }
 
 // SectionNames returns the names of the sections of a stage whose jobs did not all do the same, or the name of its only one.
 func (s *Stage) SectionNames() (names []string, only string) {
 	switch {
 	case s.failed != nil:
-	case s.HasSections():
-		for _, of := range s.Sections {
+	case s.input.plan.HasSections():
+		for _, of := range s.input.plan.Sections {
 			names = append(names, of.Name)
 		}
-	case len(s.Sections) == 1:
-		only = s.Sections[0].Name
+	case len(s.input.plan.Sections) == 1:
+		only = s.input.plan.Sections[0].Name
 	}
 	return names, only
 }
 
 // IsDivided reports whether the execution has several stages.
-func (s *Stage) IsDivided() bool { return s.failed == nil && s.Stages > 1 }
+func (s *Stage) IsDivided() bool { return s.failed == nil && s.input.plan.Stages > 1 }
 
 // begin makes the stage ready for windows of some levels, which are those of its options if there are none. If nothing can
 // be read, the result says why.
@@ -142,10 +150,10 @@ func (s *Stage) begin(levels []mapping.Level) *Result {
 		return s.failed
 	}
 	if len(levels) == 0 {
-		levels = s.opt.levels()
+		levels = s.input.opt.levels()
 	}
-	s.opt.Levels = s.limitLevels(levels, s.said)
-	if len(s.opt.Levels) == 0 {
+	s.input.opt.Levels = s.input.limitLevels(levels, s.said)
+	if len(s.input.opt.Levels) == 0 {
 		skipped, notes := s.said.all()
 		return &Result{Skipped: s.news(skipped), Notes: s.news(notes)}
 	}
@@ -154,7 +162,7 @@ func (s *Stage) begin(levels []mapping.Level) *Result {
 
 // limitLevels returns the levels that are possible, and says why others are not.
 func (in *input) limitLevels(levels []mapping.Level, said *problems) []mapping.Level {
-	fit, errs := in.LimitLevels(levels)
+	fit, errs := in.plan.LimitLevels(levels)
 	for _, err := range errs {
 		said.skip("%w", err)
 	}
@@ -167,7 +175,7 @@ func (s *Stage) Planned() *Result {
 		return done
 	}
 	skipped, notes := s.said.all()
-	return &Result{Skipped: s.news(skipped), Notes: s.news(notes), Plan: s.Plan}
+	return &Result{Skipped: s.news(skipped), Notes: s.news(notes), Plan: s.input.plan}
 }
 
 // Read passes the windows of the stage to put, in order of time. They are of some levels, or of those of its options if
@@ -192,11 +200,11 @@ func (s *Stage) Execution(ctx context.Context) (e *Execution, err error) {
 		return nil, nil
 	}
 	one := *s.input
-	if one.opt.Levels, _ = s.LimitLevels(s.opt.levels()); len(one.opt.Levels) == 0 {
+	if one.opt.Levels, _ = s.input.plan.LimitLevels(s.input.opt.levels()); len(one.opt.Levels) == 0 {
 		return nil, nil
 	}
 	if s.files == nil {
-		if s.files, err = s.execution(ctx); err != nil {
+		if s.files, err = s.input.execution(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -284,4 +292,12 @@ func (s *Stage) result(r *runReader) *Result {
 	doc := r.summary(a)
 	skipped, notes := r.problems.all()
 	return &Result{Run: doc, Skipped: s.news(skipped), Notes: s.news(notes), Plan: r.plan}
+}
+
+// SoFar returns the document of a live run as it is while put of [Stage.Documents] is called, or at its end.
+func (s *Stage) SoFar() *mapping.Run {
+	doc := s.reader.summary(account.Of(s.reader.read))
+	doc.Run.Complete = false
+	doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
+	return doc
 }

@@ -15,7 +15,7 @@ func (s *Stage) Records(ctx context.Context, put func(*plan.Job, *fiolog.Record)
 		return nil
 	}
 	one := func(j *plan.Job) error {
-		l := s.openLog(j.Log)
+		l := s.input.openLog(j.Log)
 		defer l.close()
 		const often = 1 << 10 // rows
 		for n := 0; ; n++ {
@@ -34,7 +34,7 @@ func (s *Stage) Records(ctx context.Context, put func(*plan.Job, *fiolog.Record)
 			}
 		}
 	}
-	for _, j := range s.Jobs {
+	for _, j := range s.input.plan.Jobs {
 		if j.ReadsLog() {
 			if err := one(j); err != nil {
 				return err

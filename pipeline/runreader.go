@@ -36,14 +36,14 @@ type runReader struct {
 
 func newRunReader(p *input, said *problems) *runReader {
 	r := &runReader{
-		plan: p.Plan, opt: &p.opt, input: p, info: p.reference(), problems: said,
-		keys: keysOf(p.Plan), cbt: p.Settings(),
+		plan: p.plan, opt: &p.opt, input: p, info: p.reference(), problems: said,
+		keys: keysOf(p.plan, p.opt.Levels), cbt: p.plan.Settings(),
 		read: &account.Read{
-			Plan: p.Plan, Counts: make(map[*plan.Job]*account.Counts, len(p.Jobs)), Live: p.live != nil,
+			Plan: p.plan, Counts: make(map[*plan.Job]*account.Counts, len(p.plan.Jobs)), Live: p.live != nil,
 			Coarseness: p.opt.Coarseness, ByJob: p.opt.Align == AlignJob, Alone: p.opt.Alone,
 		},
 	}
-	for _, j := range p.Jobs {
+	for _, j := range p.plan.Jobs {
 		r.read.Counts[j] = &account.Counts{}
 		r.isLive = r.isLive || p.live != nil && j.Source == plan.FromReports
 	}

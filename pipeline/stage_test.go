@@ -17,7 +17,7 @@ func theStage(ctx context.Context, run *cbt.Run, opt Options, absolute bool, do 
 			return nil, err
 		}
 		if stage.IsDivided() {
-			return nil, fmt.Errorf("%s: %d stages, want one", run.Name(), stage.Stages)
+			return nil, fmt.Errorf("%s: %d stages, want one", run.Name(), stage.Plan().Stages)
 		}
 		if result, err = do(stage); err != nil {
 			return nil, err

@@ -38,8 +38,10 @@ func (m *windowMaker) newWindow(key align.Key, start, end, elapsed int64) *windo
 		Run: m.run, Level: level, Host: key.Host, Job: key.Job, Section: key.Section, Direction: key.Direction.String(),
 		Start: m.read.Plan.At(max(start, 0)), End: m.read.Plan.At(max(end, 0)), ElapsedMS: max(elapsed, 0),
 	}
-	if key.Direction = 0; level == mapping.Job {
-		w.Section = m.keys.fioNames[key]
+	for _, j := range m.keys.jobsOf(key) {
+		if level == mapping.Job && m.keys.byJob[j].Section != "" { // that of fio's report
+			w.Section = j.Section()
+		}
 	}
 	return w
 }
@@ -58,8 +60,7 @@ func (m *windowMaker) of(from *align.Window) *window.Window {
 	w.Limit()
 	w.Completed, w.Weight = from.Completed, account.Rounded(from.Latencies.Total(), 1e6)
 	ms := w.EndMS() - w.StartMS()
-	hasLength := func(j *plan.Job) bool { return j.HasLength() && m.keys.has(key, j) }
-	if key.Direction != fiolog.Sync && slices.ContainsFunc(p.Jobs, hasLength) {
+	if key.Direction != fiolog.Sync && slices.ContainsFunc(m.keys.jobsOf(key), (*plan.Job).HasLength) {
 		w.IOPS = account.Rounded(account.PerSecond(float64(w.Completed), ms), 1e3)
 	}
 	w.Bandwidth = m.bandwidth(from, w.IOPS, ms)
@@ -95,9 +96,9 @@ func (m *windowMaker) ofAverage(k averageKey, s *average) *window.Window {
 func (m *windowMaker) clip(w *align.Window) {
 	r, key := m.read, w.Key
 	start, end, ok, isOver := int64(0), int64(0), false, true
-	for _, j := range r.Plan.Jobs {
+	for _, j := range m.keys.jobsOf(key) {
 		of := r.Counts[j]
-		if !m.keys.has(key, j) || !r.Live && (!j.Serves(key.Direction) || r.ServesOther(j, key.Direction)) {
+		if !r.Live && (!j.Serves(key.Direction) || r.ServesOther(j, key.Direction)) {
 			continue
 		}
 		several := j.Entry != nil && j.Entry.Several && key.Direction != fiolog.Sync
@@ -135,8 +136,8 @@ func (m *windowMaker) extremes(key align.Key) (fastest, slowest float64) {
 	}
 	var reported []*fiolog.DirectionStats
 	isAll := true
-	for _, j := range r.Plan.Jobs {
-		if !m.keys.has(key, j) || !j.Serves(key.Direction) {
+	for _, j := range m.keys.jobsOf(key) {
+		if !j.Serves(key.Direction) {
 			continue
 		}
 		if isAll = isAll && j.Entry != nil; !isAll {

@@ -119,9 +119,9 @@ func (m *methodsCall) compare(ctx context.Context, args []string) error {
 	begins := map[plan.JobKey]int64{} // of jobs, minus the times in their logs that count as these
 	err := m.read(ctx, args, plan.FromHist, "inflight", func(r *reading) error {
 		stage := r.run.Stage()
-		title, c.Window, c.Shift = r.run.Name, stage.Window, stage.Shift
+		title, c.Window, c.Shift = r.run.Name, stage.Plan().Window, stage.Plan().Shift
 		c.AddOurs(true, r.windows, r.doc, r.took)
-		for _, j := range stage.Jobs {
+		for _, j := range stage.Plan().Jobs {
 			begins[j.JobKey] = j.Offset - j.Origin
 		}
 		return nil
@@ -135,7 +135,7 @@ func (m *methodsCall) compare(ctx context.Context, args []string) error {
 	if err == nil {
 		m.cfg.Interval = (time.Duration(c.Window) * time.Millisecond).String()
 		err = m.read(ctx, args, plan.FromRaw, "inflight", func(r *reading) error {
-			jobs := r.run.Stage().Jobs
+			jobs := r.run.Stage().Plan().Jobs
 			return r.run.Stage().Records(ctx, func(j *plan.Job, rec *fiolog.Record) error {
 				c.Add(int(rec.Direction), slices.Index(jobs, j), rec.Time+begins[j.JobKey], rec.Value*plan.Nanoseconds(j.Unit))
 				return nil

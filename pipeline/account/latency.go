@@ -9,23 +9,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// setLatencies sets the requests and latencies of totals: from the bins of requests, and from what fio computed of the same
-// requests, which is exact. Of unbinned more requests nothing else is known. isMore means that the reports are of other requests, too,
-// or not of all.
-func setLatencies(t *mapping.Totals, bins *hist.Histogram, unbinned int64, reported []*fiolog.DirectionStats, isMore bool) {
-	t.Requests, t.Latency = int64(bins.Total())+unbinned, mapping.NewLatency(bins, nil)
-	fio := FioLatency(reported)
-	if fio != nil && !isMore && !bins.IsEmpty() {
-		t.Latency.SetExact(fio)
-	}
-	if unbinned > 0 || bins.IsEmpty() {
-		t.Fio = fio
-	}
-	if t.SetUnbinned(unbinned, bins); bins.IsEmpty() && fio != nil && len(fio.Percentiles) == 0 && !isMore {
-		t.Bounds = boundsOf(reported)
-	}
-}
-
 // FioLatency returns what fio itself computed of requests, or nil if it did not of all.
 // Percentiles of several entries cannot be merged, so there are none; extremes, means and deviations can.
 func FioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {

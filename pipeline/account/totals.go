@@ -29,10 +29,10 @@ func (r *Read) totalsOf(entries []*Entry, jobs []*plan.Job) (all *mapping.Totals
 	if len(entries) == 0 && len(r.Plan.Averages) > 0 {
 		return r.averagedOfAll(), r.Averaged
 	}
-	whole := &sums{bins: &hist.Histogram{}, reported: reportedBy(entries)}
+	whole := &sums{bins: &hist.Histogram{}}
 	for d := range fiolog.Direction(fiolog.Directions) {
 		s := r.sumsOf(d, entries, jobs)
-		whole.isMore, whole.lacksReport = whole.isMore || s.isMore, whole.lacksReport || s.lacksReport
+		whole.isMore, whole.lacksReport, whole.reported = whole.isMore || s.isMore, whole.lacksReport || s.lacksReport, append(whole.reported, s.reported...)
 		t := s.totals()
 		if s.bins.IsEmpty() { // a report without bins has only requests and means
 			if t.Requests == 0 && s.uncounted == 0 {
@@ -46,6 +46,11 @@ func (r *Read) totalsOf(entries []*Entry, jobs []*plan.Job) (all *mapping.Totals
 		whole.add(&sums{bins: s.bins, unbinned: s.unbinned, uncounted: s.uncounted, bytes: t.Bytes, rates: t.Sums})
 	}
 	for _, a := range entries {
+		for _, part := range a.of.Parts() {
+			if part.Mixed != nil {
+				whole.reported = append(whole.reported, part.Mixed)
+			}
+		}
 		if mixed := a.of.Mixed; mixed != nil && a.all.IsEmpty() { // nothing shows how its requests divide into directions
 			bins := a.of.Histogram(mixed).Coarser(r.Coarseness)
 			whole.add(&sums{
@@ -121,9 +126,13 @@ func (s *sums) add(o *sums) {
 	s.rates.IOPS, s.rates.Bandwidth = s.rates.IOPS+o.rates.IOPS, s.rates.Bandwidth+o.rates.Bandwidth
 }
 
-// totals returns totals without those that depend on a time.
+// totals returns totals without those that depend on a time. Latencies come from the bins of requests, and from what fio computed
+// of the same requests, which is exact.
 func (s *sums) totals() *mapping.Totals {
-	t := &mapping.Totals{Bytes: s.bytes, Sums: mapping.Sums{IOPS: Rounded(s.rates.IOPS, 1e3), Bandwidth: Rounded(s.rates.Bandwidth, 1)}}
+	t := &mapping.Totals{
+		Requests: int64(s.bins.Total()) + s.unbinned, Latency: mapping.NewLatency(s.bins, nil), Bytes: s.bytes,
+		Sums: mapping.Sums{IOPS: Rounded(s.rates.IOPS, 1e3), Bandwidth: Rounded(s.rates.Bandwidth, 1)},
+	}
 	if s.lacksReport {
 		t.Bytes, t.Sums = 0, mapping.Sums{}
 	}
@@ -132,7 +141,16 @@ func (s *sums) totals() *mapping.Totals {
 			*to = Rounded(m.sum/m.weight/1000, 1000)
 		}
 	}
-	setLatencies(t, s.bins, s.unbinned, s.reported, s.isMore)
+	isBinned, fio := !s.bins.IsEmpty(), FioLatency(s.reported)
+	if fio != nil && !s.isMore && isBinned {
+		t.Latency.SetExact(fio)
+	}
+	if s.unbinned > 0 || !isBinned {
+		t.Fio = fio
+	}
+	if t.SetUnbinned(s.unbinned, s.bins); !isBinned && fio != nil && len(fio.Percentiles) == 0 && !s.isMore {
+		t.Bounds = boundsOf(s.reported)
+	}
 	return t
 }
 
@@ -149,21 +167,23 @@ func setRates(t *mapping.Totals, jobs []*plan.Job, took int64, uncounted float64
 	t.Bandwidth = Rounded(PerSecond(float64(t.Bytes), t.DurationMS), 1)
 }
 
-// timesOf returns when the first of some jobs began to serve a direction, and when the last one ended, in milliseconds since
-// the start of the run.
+// timesOf returns when the first of some jobs began to serve a direction, or to sync, and when the last one ended, in milliseconds
+// since the start of the run.
 func (r *Read) timesOf(d fiolog.Direction, jobs []*plan.Job) (first, last int64) {
 	first = math.MaxInt64
 	for _, j := range jobs {
 		e, start, end, rows := j.Entry, j.Offset, r.EndOf(j), &r.Counts[j].Directions[d]
 		hasRows := func(j *plan.Job) bool { return r.Counts[j].Directions[d].Requests > 0 }
-		isOther := e != nil && rows.Requests == 0 && (e.Mixed != nil || e.Several || slices.ContainsFunc(e.Jobs, hasRows))
 		switch {
-		case !j.Serves(d) || isOther: // another job of its entry serves the direction
+		case !j.Serves(d):
 			continue
-		case e != nil && e.Several: // only the rows show when each ran, up to the last part of an interval
+		case d == fiolog.Sync || e == nil:
+		case rows.Requests == 0 && (e.Mixed != nil || e.Several || slices.ContainsFunc(e.Jobs, hasRows)): // another job of its entry serves the direction
+			continue
+		case e.Several: // only the rows show when each ran, up to the last part of an interval
 			unlogged := end - j.Offset - r.Counts[j].Until
 			start, end = j.Offset+rows.Start, j.Offset+rows.End+unlogged
-		case e != nil:
+		default:
 			end = min(end, j.Offset+max(r.ServedFor(j, d), rows.End))
 		}
 		first, last = min(first, start), max(last, end)
@@ -174,58 +194,31 @@ func (r *Read) timesOf(d fiolog.Direction, jobs []*plan.Job) (first, last int64)
 // syncsOf returns the totals of the syncs of some jobs, or nil without any. Only reports have them. They have no IOPS: fio
 // counts them apart from the requests that they follow.
 func (r *Read) syncsOf(entries []*Entry, jobs []*plan.Job) *mapping.Totals {
-	bins, unbinned := &hist.Histogram{}, int64(0)
-	var reported []*fiolog.DirectionStats
-	isCounted := true
+	s := &sums{bins: &hist.Histogram{}}
 	for _, a := range entries {
 		for _, part := range a.of.Parts() {
-			s := &r.Report(part).Sync
-			if !served(s) {
-				continue
+			if of := &r.Report(part).Sync; served(of) {
+				bins := part.Histogram(of)
+				s.add(&sums{bins: bins, unbinned: max(int64(of.TotalIOs)-int64(bins.Total()), 0)})
+				s.reported, s.isMore = append(s.reported, of), s.isMore || of.Uncounted
 			}
-			of := part.Histogram(s)
-			bins.Merge(of)
-			unbinned += max(int64(s.TotalIOs)-int64(of.Total()), 0)
-			reported, isCounted = append(reported, s), isCounted && !s.Uncounted
 		}
 	}
-	if len(reported) == 0 {
+	if len(s.reported) == 0 {
 		return nil
 	}
-	out := &mapping.Totals{}
-	setLatencies(out, bins.Coarser(r.Coarseness), unbinned, reported, !isCounted)
+	s.bins = s.bins.Coarser(r.Coarseness)
+	t := s.totals()
 	switch {
-	case !isCounted: // those of some jobs do not stand for all
-		*out = mapping.Totals{Fio: FioLatency(reported)}
-		if len(reported) > 1 && out.Fio != nil { // each counts as many as it has
-			out.Fio.Mean, out.Fio.StdDev, out.Bounds = 0, 0, boundsOf(reported)
+	case s.isMore: // those of some jobs do not stand for all
+		t = &mapping.Totals{Fio: FioLatency(s.reported)}
+		if len(s.reported) > 1 && t.Fio != nil { // each counts as many as it has
+			t.Fio.Mean, t.Fio.StdDev, t.Bounds = 0, 0, boundsOf(s.reported)
 		}
-	case bins.IsEmpty() && out.Fio != nil:
-		out.Latency.Mean = out.Fio.Mean
+	case s.bins.IsEmpty() && t.Fio != nil:
+		t.Latency.Mean = t.Fio.Mean
 	}
-	first, last := int64(math.MaxInt64), int64(0)
-	for _, j := range jobs {
-		if j.Serves(fiolog.Sync) {
-			first, last = min(first, j.Offset), max(last, r.EndOf(j))
-		}
-	}
-	out.DurationMS = max(last-first, 0)
-	return out
-}
-
-// reportedBy returns what entries report of all directions in which they served requests.
-func reportedBy(entries []*Entry) (list []*fiolog.DirectionStats) {
-	for _, a := range entries {
-		for _, part := range a.of.Parts() {
-			for d := range part.Directions {
-				if s := &part.Directions[d]; served(s) {
-					list = append(list, s)
-				}
-			}
-			if part.Mixed != nil {
-				list = append(list, part.Mixed)
-			}
-		}
-	}
-	return list
+	first, last := r.timesOf(fiolog.Sync, jobs)
+	t.DurationMS = max(last-first, 0)
+	return t
 }
