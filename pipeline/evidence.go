@@ -15,6 +15,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -111,7 +112,9 @@ func (in *input) gather(ev *plan.Evidence) {
 	opened := make([]*logFile, len(ev.Logs))
 	in.opt.each(len(ev.Logs), func(i int) {
 		opened[i] = in.openLog(ev.Logs[i])
-		opened[i].look(ev.Logs[i])
+		if ev.Logs[i].Segment < 0 {
+			opened[i].look(ev.Logs[i])
+		}
 	})
 	for i, l := range opened {
 		in.logs[ev.Logs[i]] = l
@@ -135,11 +138,6 @@ func (in *input) gather(ev *plan.Evidence) {
 	if !ev.NeedsOthers(in.opt.Source == SourceRaw) {
 		return
 	}
-	look := func(log *plan.Log) {
-		l := in.openLog(log)
-		l.look(log)
-		l.close()
-	}
 	others := make([][]*plan.Log, len(ev.Run.Others))
 	in.opt.each(len(others), func(i int) {
 		log := &plan.Log{Log: ev.Run.Others[i], Segment: -1}
@@ -147,38 +145,44 @@ func (in *input) gather(ev *plan.Evidence) {
 		if log.Stored || log.Kind == fiolog.Slat {
 			return
 		}
-		look(log)
+		l := in.openLog(log)
+		l.look(log)
+		l.close()
 		if log.Job > 0 || log.Kind != fiolog.Clat && log.Kind != fiolog.Lat || log.IsAveraged() {
 			return
 		}
 		if several := in.segments(log.Log, hist.Hint{}); len(several) > 1 {
-			for _, part := range several {
-				look(part)
-			}
 			others[i] = several
 		}
 	})
 	ev.Others = slices.Concat(others...)
 }
 
-// segments returns the parts of a log of several jobs (per_job_logs=0). A new job begins where times start again. There
-// is at least one part.
+// segments returns the parts of a log of several jobs (per_job_logs=0), with what their first rows show. A new job begins where times
+// start again. There is at least one part.
 func (in *input) segments(log cbt.Log, hint hist.Hint) []*plan.Log {
-	begin := func(i int) *plan.Log { return &plan.Log{Log: log, Segment: i, Hint: hint, Parts: &plan.Sums{}} }
+	begin := func(i int) *plan.Log { return &plan.Log{Log: log, Segment: i, Hint: hint, Parts: &evidence.Sums{}} }
 	parts := []*plan.Log{begin(0)}
 	l := in.openLog(parts[0])
 	l.ofAll = true
 	for {
 		rec, err, ok := l.next()
-		switch {
-		case !ok:
+		if !ok {
 			return parts
-		case err != nil:
-			continue
-		case rec.NewJob:
+		}
+		if err == nil && rec.NewJob {
 			parts = append(parts, begin(len(parts)))
 		}
-		parts[len(parts)-1].Parts.Add(rec)
+		part := parts[len(parts)-1]
+		if err == nil {
+			part.Parts.Add(rec)
+		}
+		if len(part.Rows) < evidence.EnoughRows {
+			if err == nil {
+				rec = rec.Clone()
+			}
+			part.See(rec, err)
+		}
 	}
 }
 
@@ -187,38 +191,61 @@ func (in *input) learn(ev *plan.Evidence, needs []plan.Need) {
 	if ev.Rows == nil {
 		ev.Rows = map[plan.Need]plan.Rows{}
 	}
-	found := make([]plan.Rows, len(needs))
+	found := make([]map[plan.Need]plan.Rows, len(needs))
 	in.opt.each(len(needs), func(i int) {
-		if needs[i].What == plan.LastRow {
-			found[i].Last = in.last(needs[i].Log)
-		} else {
-			found[i].Sums, found[i].Err = in.sums(needs[i])
+		switch n := needs[i]; n.What {
+		case plan.LastRow:
+			found[i] = map[plan.Need]plan.Rows{n: {Last: in.last(n.Log)}}
+		case plan.ReadableSums:
+			found[i] = in.sums(n)
+		case plan.OwnSums: // other lags are needed next
+			found[i] = in.sums(n, plan.Need{Log: n.Log, Lag: 1}, plan.Need{Log: n.Log, Lag: 2})
 		}
 	})
-	for i, n := range needs {
-		ev.Rows[n] = found[i]
+	for _, rows := range found {
+		maps.Copy(ev.Rows, rows)
 	}
 }
 
-// sums adds up the rows of a log.
-func (in *input) sums(n plan.Need) (*plan.Sums, error) {
-	sums, l, undo := &plan.Sums{}, in.openLog(n.Log), plan.Undoubler{Lag: n.Lag}
+// sums adds up the rows of one log in several ways.
+func (in *input) sums(needs ...plan.Need) map[plan.Need]plan.Rows {
+	l, found := in.openLog(needs[0].Log), map[plan.Need]plan.Rows{}
 	defer l.close()
+	undo := make([]evidence.Undoubler, len(needs))
+	for i, n := range needs {
+		undo[i].Lag, found[n] = n.Lag, plan.Rows{Sums: &evidence.Sums{}}
+	}
 	for {
 		rec, err, ok := l.next()
-		switch {
-		case !ok:
-			return sums, nil
-		case err != nil && n.What == plan.ReadableSums && errors.As(err, new(*fiolog.SyntaxError)):
+		if !ok {
+			break
+		}
+		if err != nil && needs[0].What == plan.ReadableSums && errors.As(err, new(*fiolog.SyntaxError)) {
 			continue
-		case err != nil:
-			return nil, err
 		}
-		if err := undo.Row(rec); err != nil {
-			return nil, l.wrong(err, rec)
+		for i, n := range needs {
+			one, why := rec, err
+			if err == nil {
+				if n.Lag > 0 {
+					one = new(*rec)
+				}
+				if why = undo[i].Row(one); why != nil {
+					why = l.wrong(why, rec)
+				}
+			}
+			switch rows := found[n]; {
+			case rows.Err != nil:
+			case why != nil:
+				found[n] = plan.Rows{Err: why}
+			default:
+				rows.Sums.Add(one)
+			}
 		}
-		sums.Add(rec)
+		if err != nil {
+			break
+		}
 	}
+	return found
 }
 
 // last returns the time of the last row of a log, as written. If the last line of a log of one job is whole and fits the rest, nothing

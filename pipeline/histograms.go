@@ -6,6 +6,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -14,7 +15,7 @@ import (
 type histogramRows struct {
 	job    *plan.Job
 	log    *logFile
-	undo   plan.Undoubler
+	undo   evidence.Undoubler
 	split  *align.Splitter
 	counts *account.Counts
 }
@@ -26,7 +27,7 @@ func newHistogramRows(j *plan.Job, log *logFile, counts *account.Counts) *histog
 	for d, times := range j.FirstTimes() {
 		s.Begin(fiolog.Direction(d), times)
 	}
-	return &histogramRows{j, log, plan.Undoubler{Lag: j.Lag}, s, counts}
+	return &histogramRows{j, log, evidence.Undoubler{Lag: j.Lag}, s, counts}
 }
 
 func (in *histogramRows) close() { in.log.close() }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -104,25 +105,13 @@ func (l *logFile) readAhead(n int) []logRow {
 	return l.ahead
 }
 
-// look sets what the first rows of a log show. They are enough to measure the interval and when rows are due. A log that is
-// only damaged can be read.
+// look sets what the first rows of a log show.
 func (l *logFile) look(to *plan.Log) {
-	const few = 16
-	for _, row := range l.readAhead(few) {
-		switch {
-		case row.err == nil && row.NewJob:
+	for _, row := range l.readAhead(evidence.EnoughRows) {
+		if row.err == nil && row.NewJob {
 			return
-		case row.err == nil:
-			if len(to.Rows) == 0 {
-				to.Head, to.Damage = plan.Head{HasRows: true, IsZero: row.Total == 0, First: row.Time, Layout: row.Layout}, nil
-			}
-			to.Rows = append(to.Rows, row.Record)
-		case len(to.Rows) > 0:
-		case errors.As(row.err, new(*fiolog.SyntaxError)):
-			to.IsJunk = true
-		default:
-			to.Damage = row.err
 		}
+		to.See(row.Record, row.err)
 	}
 }
 

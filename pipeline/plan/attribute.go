@@ -148,15 +148,15 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 	})
 	fits := func(lag int) bool {
 		for _, of := range by(func(e *Entry) string { return e.Host }, entries) {
-			var sums Sums
+			var sums evidence.Sums
 			for _, j := range jobsOf(of[0].Host, jobs) {
 				rows := p.know(Need{Log: j.Log, Lag: lag})
 				if rows.Err != nil {
 					return false
 				}
-				sums.merge(rows.Sums)
+				sums.Merge(rows.Sums)
 			}
-			if !sums.fit(of) {
+			if !fit(&sums, of) {
 				return false
 			}
 		}
@@ -176,7 +176,7 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 }
 
 // sumsOf returns the sums of the rows of a job's log that can be read.
-func (p *planner) sumsOf(j *Job) (*Sums, error) {
+func (p *planner) sumsOf(j *Job) (*evidence.Sums, error) {
 	if j.Log.Parts != nil && j.Lag == 0 {
 		return j.Log.Parts, nil
 	}
@@ -394,7 +394,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 // bins do, if the logs can be divided in one way only: each entry has logs of numbers that follow one another, and its bins
 // contain their rows. isDoubt means that nothing shows it. There are no sizes if logs are of no entry.
 func (p *planner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int, isDoubt bool) {
-	rows := make([]Sums, slices.MaxFunc(jobs, func(a, b *Job) int { return cmp.Compare(a.Number, b.Number) }).Number)
+	rows := make([]evidence.Sums, slices.MaxFunc(jobs, func(a, b *Job) int { return cmp.Compare(a.Number, b.Number) }).Number)
 	for _, j := range jobs {
 		if !j.Log.Kind.IsHistogram() {
 			continue
@@ -403,13 +403,13 @@ func (p *planner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int
 		if err != nil {
 			return nil, true
 		}
-		rows[j.Number-1].merge(sums)
+		rows[j.Number-1].Merge(sums)
 	}
 	// fit returns how many of some logs, from the first one on, an entry can have at most.
-	fit := func(e *Entry, logs iter.Seq2[int, Sums]) (n int) {
-		var sum Sums
+	fit := func(e *Entry, logs iter.Seq2[int, evidence.Sums]) (n int) {
+		var sum evidence.Sums
 		for _, of := range logs {
-			if sum.merge(&of); !sum.fit([]*Entry{e}) {
+			if sum.Merge(&of); !fit(&sum, []*Entry{e}) {
 				break
 			}
 			n++
@@ -472,7 +472,7 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 			}
 			sums, err := p.sumsOf(j)
 			for _, e := range entries {
-				if err != nil || !sums.fit([]*Entry{e}) {
+				if err != nil || !fit(sums, []*Entry{e}) {
 					continue
 				}
 				if found[i] != nil || slices.Contains(found, e) {
@@ -492,7 +492,7 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 	one := combine(entries)
 	one.Size = len(jobs) // one log has all jobs; but fio --client may lose parts
 	if one.Out.Client && jobs[0].First <= EpochTimes {
-		interval, written := jobs[0].Log.Rows.measure(2), 0
+		interval, written := jobs[0].Log.Rows.Measure(2), 0
 		for _, e := range one.Parts() {
 			if interval > 0 && e.Ran >= 2*interval+interval/4 { // fio has surely written a row
 				written += e.Size
@@ -518,7 +518,7 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 }
 
 func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
-	var sums Sums
+	var sums evidence.Sums
 	for _, j := range jobs {
 		if !j.Log.Kind.IsHistogram() {
 			continue
@@ -527,7 +527,7 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 		if err != nil {
 			return false
 		}
-		sums.merge(of)
+		sums.Merge(of)
 	}
-	return sums.fit(entries)
+	return fit(&sums, entries)
 }

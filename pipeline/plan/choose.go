@@ -57,7 +57,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 				p.problems.Note("%v: its log of completions is read instead", why)
 			}
 		default:
-			if j.Head = (Head{}); j.Entry.HasPeriodic() {
+			if j.Head = (evidence.Head{}); j.Entry.HasPeriodic() {
 				p.problems.Note("%v: periodic reports are read instead", why)
 			} else {
 				p.problems.lack(j, "%w", why)
@@ -130,7 +130,7 @@ func (p *planner) useHist(j *Job) {
 		}
 	}
 	if !isGiven {
-		j.Interval = j.Log.Rows.measure(2)
+		j.Interval = j.Log.Rows.Measure(2)
 	}
 	// People choose round intervals. In a log of all jobs, a late row may begin another job.
 	j.Exact = j.Interval > 0 && (isGiven || j.Interval%100 == 0) && j.Log.Job > 0
@@ -145,7 +145,7 @@ func (p *planner) useRaw(j *Job) bool {
 	j.Source, j.Log, j.Head = FromRaw, j.raw, j.raw.Head
 	if err := p.setUnit(j, j.Log, ofHist); err != nil && j.HasRows {
 		p.problems.lack(j, "%w", err)
-		j.Source, j.Head = FromNothing, Head{}
+		j.Source, j.Head = FromNothing, evidence.Head{}
 		return false
 	}
 	if j.Unit == hist.Microseconds {
@@ -252,7 +252,7 @@ func (p *planner) useAverages(averaged []*Log) {
 }
 
 // AveragedOver returns log_avg_msec of a log of averages, in milliseconds.
-func (j *Job) AveragedOver(rows FirstRows) int64 {
+func (j *Job) AveragedOver(rows evidence.FirstRows) int64 {
 	if j.Entry != nil {
 		if ms := number(j.Entry.OptionOfOne("log_avg_msec")); ms > 0 {
 			return ms
@@ -262,7 +262,7 @@ func (j *Job) AveragedOver(rows FirstRows) int64 {
 		return 0
 	}
 	const lowerQuartile = 4 // because fio writes no row of averages for an interval without requests
-	return cmp.Or(rows.measure(lowerQuartile), max(evidence.Nominal(rows[0].Time), 1))
+	return cmp.Or(rows.Measure(lowerQuartile), max(evidence.Nominal(rows[0].Time), 1))
 }
 
 // setUnit sets the unit of the latencies in a log of completions or averages, and returns an error if nothing shows it.

@@ -32,7 +32,7 @@ type made struct {
 
 // reader knows what all rows of logs show.
 type reader interface {
-	Sums(l *Log, undo *Undoubler) (*Sums, error)
+	Sums(l *Log, undo *evidence.Undoubler) (*evidence.Sums, error)
 	Last(jobs []*Job) []int64
 }
 
@@ -46,7 +46,7 @@ func newPlan(r reader, ev *Evidence, opt Options, said *Remarks) ([]*Plan, error
 		}
 		for _, n := range needs {
 			rows := Rows{Last: r.Last([]*Job{{Log: n.Log}})[0]}
-			rows.Sums, rows.Err = r.Sums(n.Log, &Undoubler{Lag: n.Lag})
+			rows.Sums, rows.Err = r.Sums(n.Log, &evidence.Undoubler{Lag: n.Lag})
 			ev.Rows[n] = rows
 		}
 	}
@@ -55,8 +55,8 @@ func newPlan(r reader, ev *Evidence, opt Options, said *Remarks) ([]*Plan, error
 // sums is a [reader] of logs whose rows have some requests.
 type sums struct{ requests uint64 }
 
-func (s sums) Sums(*Log, *Undoubler) (*Sums, error) {
-	all := &Sums{}
+func (s sums) Sums(*Log, *evidence.Undoubler) (*evidence.Sums, error) {
+	all := &evidence.Sums{}
 	all.Add(&fiolog.Record{Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: 7, Count: s.requests}}, Total: s.requests})
 	return all, nil
 }
@@ -116,7 +116,7 @@ func (m made) evidence() *Evidence {
 		if m.completed != "averaged" {
 			rec.BlockSize = 4096
 		}
-		l.Rows, l.HasRows, l.First = FirstRows{rec}, true, 1000
+		l.Rows, l.HasRows, l.First = evidence.FirstRows{rec}, true, 1000
 		ev.Others = []*Log{l}
 	}
 	return ev
@@ -228,8 +228,8 @@ func TestLogsOfMoreJobs(t *testing.T) {
 // rowsOf is a [reader] of logs that have a bin each, by their numbers. Bin 0 stands for no rows.
 type rowsOf []uint32
 
-func (r rowsOf) Sums(l *Log, _ *Undoubler) (*Sums, error) {
-	all := &Sums{}
+func (r rowsOf) Sums(l *Log, _ *evidence.Undoubler) (*evidence.Sums, error) {
+	all := &evidence.Sums{}
 	if bin := r[l.Job-1]; bin > 0 {
 		all.Add(&fiolog.Record{Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: bin, Count: 10}}, Total: 10})
 	}
@@ -288,10 +288,7 @@ func TestLogsOfGroups(t *testing.T) {
 		}
 		for i := range c.logs {
 			rec := &fiolog.Record{Time: 1000, Layout: hist.Fio3(0), Total: 10, Bins: []hist.Bin{{Index: 3, Count: 10}}}
-			ev.Logs = append(ev.Logs, &Log{
-				Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1,
-				Rows: FirstRows{rec}, Head: Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)},
-			})
+			ev.Logs = append(ev.Logs, &Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1, Opening: evidence.Opening{Rows: evidence.FirstRows{rec}, Head: evidence.Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)}}})
 		}
 		var said Remarks
 		stages, err := newPlan(c.logs, ev, Options{}, &said)
@@ -331,8 +328,8 @@ type doubled struct {
 	rows [][]uint64
 }
 
-func (d doubled) Sums(_ *Log, undo *Undoubler) (*Sums, error) {
-	all := &Sums{}
+func (d doubled) Sums(_ *Log, undo *evidence.Undoubler) (*evidence.Sums, error) {
+	all := &evidence.Sums{}
 	for _, row := range d.rows {
 		rec := recordOf(row)
 		if err := undo.Row(rec); err != nil {
@@ -358,7 +355,7 @@ func TestUndouble(t *testing.T) {
 			}
 			written = append(written, w)
 		}
-		undo := Undoubler{Lag: lag}
+		undo := evidence.Undoubler{Lag: lag}
 		for k, row := range written {
 			rec := recordOf(row)
 			if err := undo.Row(rec); err != nil || !slices.Equal(rec.Bins, recordOf(own[k]).Bins) || rec.Total != recordOf(own[k]).Total {
@@ -377,7 +374,7 @@ func TestUndouble(t *testing.T) {
 			j.HasRows = true
 			known := map[Need]Rows{}
 			for lag := range 3 {
-				rows, err := doubled{rows: written}.Sums(j.Log, &Undoubler{Lag: lag})
+				rows, err := doubled{rows: written}.Sums(j.Log, &evidence.Undoubler{Lag: lag})
 				known[Need{Log: j.Log, Lag: lag}] = Rows{Sums: rows, Err: err}
 			}
 			p := &planner{&Plan{}, &Evidence{Rows: known}, &Remarks{}, new([]Need)}
@@ -401,10 +398,7 @@ func TestRanOfGroup(t *testing.T) {
 	take(out, &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}})
 	ev := &Evidence{Run: &cbt.Run{}, Outputs: []*Output{out}}
 	for i := range 3 {
-		ev.Logs = append(ev.Logs, &Log{
-			Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1,
-			Head: Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)},
-		})
+		ev.Logs = append(ev.Logs, &Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1, Opening: evidence.Opening{Head: evidence.Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)}}})
 	}
 	stages, err := newPlan(rowsOf{3, 3, 3}, ev, Options{}, &Remarks{})
 	if err != nil {
@@ -424,8 +418,8 @@ func TestLostParts(t *testing.T) {
 	}{{true, 5000, 2}, {true, 3000, 1}, {false, 5000, 1}} {
 		out, entries := outputOf(6, section{ran: c.ran, log: -1}, section{ran: c.ran, log: -1})
 		out.Client = c.isClient
-		rows := FirstRows{{Time: 2002, Layout: hist.Fio3(0)}, {Time: 4001, Layout: hist.Fio3(0)}}
-		j := &Job{Log: &Log{Log: cbt.Log{File: evidence.Of(&source.File{Path: "x_clat_hist.log"})}, Parts: &Sums{}, Rows: rows}, Head: Head{HasRows: true, First: 2002}}
+		rows := evidence.FirstRows{{Time: 2002, Layout: hist.Fio3(0)}, {Time: 4001, Layout: hist.Fio3(0)}}
+		j := &Job{Log: &Log{Log: cbt.Log{File: evidence.Of(&source.File{Path: "x_clat_hist.log"})}, Parts: &evidence.Sums{}, Opening: evidence.Opening{Rows: rows}}, Head: evidence.Head{HasRows: true, First: 2002}}
 		p := &planner{Plan: &Plan{}, ev: &Evidence{}, problems: &Remarks{}}
 		if got := p.segments(entries, []*Job{j}); len(got) != 1 || got[0].Size != c.want {
 			t.Errorf("client %v, %d ms: %d entries of %d jobs, want %d", c.isClient, c.ran, len(got), got[0].Size, c.want)

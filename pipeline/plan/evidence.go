@@ -27,7 +27,7 @@ type Evidence struct {
 type Need struct {
 	Log  *Log
 	What What
-	Lag  int // for OwnSums: of an [Undoubler]
+	Lag  int // for OwnSums: of an [evidence.Undoubler]
 }
 
 // What is needed of the rows of a log.
@@ -35,14 +35,14 @@ type What uint8
 
 // What may be needed.
 const (
-	OwnSums      What = iota // the sums of the rows, without what an [Undoubler] takes away; an error if a row is damaged
+	OwnSums      What = iota // the sums of the rows, without what an [evidence.Undoubler] takes away; an error if a row is damaged
 	ReadableSums             // the sums of the rows that can be read
 	LastRow                  // the time of the last row, as written; rows with impossible times do not count
 )
 
 // Rows is what all rows of a log show: that which was needed.
 type Rows struct {
-	Sums *Sums
+	Sums *evidence.Sums
 	Last int64
 	Err  error
 }
@@ -50,68 +50,15 @@ type Rows struct {
 // Log is a log and what its first rows show.
 type Log struct {
 	cbt.Log
-	Segment int       // of a log of several jobs, from 0; else -1
-	Hint    hist.Hint // of its bins
-	Parts   *Sums     // sums of all rows of its segment, if the log is of several jobs
-	Rows    FirstRows
-	Head
-	Damage error // why it cannot be read at all
-}
-
-// IsAveraged reports whether a log has averages. A log without rows counts as one of completions. Reading it then
-// reports what is wrong.
-func (l *Log) IsAveraged() bool {
-	return len(l.Rows) > 0 && (l.Rows[0].BlockSize == 0 || l.Rows[0].Averaged)
-}
-
-// Head is what the first row of a log shows.
-type Head struct {
-	HasRows bool
-	IsJunk  bool        // there are lines, and none of them is a row
-	IsZero  bool        // the first row has no requests: fio writes such rows with clat_percentiles=0, and no others
-	Layout  hist.Layout // of histograms
-	First   int64       // time of the first row, as written
-}
-
-// FirstRows are the first rows of a job in a log: enough to measure the interval and when rows are due.
-type FirstRows []*fiolog.Record
-
-// measure returns the time between the rows of a direction, in milliseconds: the median for a part of 2, the lower
-// quartile for 4. It replaces the log's interval if no option has it. It is 0 if there are too few rows.
-func (rows FirstRows) measure(part int) int64 {
-	var steps []int64
-	var last [fiolog.Directions]int64
-	for _, rec := range rows {
-		if last[rec.Direction] > 0 && rec.Time > last[rec.Direction] { // after a stall fio writes several at one time
-			steps = append(steps, rec.Time-last[rec.Direction])
-		}
-		last[rec.Direction] = rec.Time
-	}
-	if len(steps) == 0 {
-		return 0
-	}
-	slices.Sort(steps)
-	return max(evidence.Nominal(steps[(len(steps)-1)/part]), 1)
-}
-
-// Sums are the sums of a log's rows in each direction.
-type Sums [fiolog.Directions]hist.Histogram
-
-// Add adds a row.
-func (s *Sums) Add(rec *fiolog.Record) {
-	s[rec.Direction].AddBins(rec.Layout, rec.Bins)
-}
-
-// merge adds all rows of other logs.
-func (s *Sums) merge(o *Sums) {
-	for d := range o {
-		s[d].Merge(&o[d])
-	}
+	Segment int            // of a log of several jobs, from 0; else -1
+	Hint    hist.Hint      // of its bins
+	Parts   *evidence.Sums // sums of all rows of its segment, if the log is of several jobs
+	evidence.Opening
 }
 
 // fit reports whether a report's bins contain all rows of some logs, so that the logs can be
 // of the jobs of that report. The other requests of the report were not logged.
-func (s *Sums) fit(jobs []*Entry) bool {
+func fit(s *evidence.Sums, jobs []*Entry) bool {
 	if slices.ContainsFunc(jobs, func(e *Entry) bool { return e.Mixed != nil }) { // only rows have directions
 		rows, all := &hist.Histogram{}, &hist.Histogram{}
 		for d := range s {
@@ -308,50 +255,4 @@ func longestIn[K comparable](times map[K]time.Duration) (longest time.Duration) 
 		longest = max(longest, t)
 	}
 	return longest
-}
-
-// Undoubler undoes an error of fio --client, which adds to each row that it writes the counts
-// of an earlier row of its direction, as written. fio 3.33 and 3.42 add the row before the
-// last one (lag 2), versions of 2016 the last one (lag 1).
-type Undoubler struct {
-	Lag  int
-	last [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
-}
-
-// errNotDoubled is a row that has fewer requests in a bin than the row that should be part of
-// it.
-var errNotDoubled = errors.New("the row lacks requests of an earlier one, which fio --client should have added")
-
-// Row subtracts the earlier row from rec's bins.
-func (u *Undoubler) Row(rec *fiolog.Record) error {
-	if u.Lag == 0 {
-		return nil
-	}
-	last := &u.last[rec.Direction]
-	*last = append(*last, slices.Clone(rec.Bins))
-	if len(*last) <= u.Lag {
-		return nil
-	}
-	others := (*last)[0]
-	*last = (*last)[1:]
-	var own []hist.Bin
-	total := uint64(0)
-	for _, b := range rec.Bins { // both are in ascending order
-		if len(others) > 0 && others[0].Index <= b.Index {
-			if others[0].Index < b.Index || others[0].Count > b.Count {
-				return errNotDoubled
-			}
-			b.Count -= others[0].Count
-			others = others[1:]
-		}
-		if b.Count > 0 {
-			own = append(own, b)
-			total += b.Count
-		}
-	}
-	if len(others) > 0 {
-		return errNotDoubled
-	}
-	rec.Bins, rec.Total = own, total
-	return nil
 }

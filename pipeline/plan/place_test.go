@@ -519,7 +519,7 @@ func TestOtherClock(t *testing.T) {
 // laterJob is a job of an entry that ran for 5 s, and whose first row has a time.
 func laterJob(e *Entry, first int64) *Job {
 	return &Job{
-		Entry: e, Source: FromHist, Head: Head{HasRows: true, First: first},
+		Entry: e, Source: FromHist, Head: evidence.Head{HasRows: true, First: first},
 		Interval: 1000, Ran: 5000,
 	}
 }

@@ -34,14 +34,14 @@ func TestLate(t *testing.T) {
 		{"two directions", []int64{9632, 9801, 10201}, []int64{9640, 9802, 10205}, 231},
 		{"a row is missing", []int64{9403, 10203, 10602, 11001}, nil, 0},
 	} {
-		var rows FirstRows
+		var rows evidence.FirstRows
 		for _, at := range c.times {
 			rows = append(rows, &fiolog.Record{Time: at})
 		}
 		for _, at := range c.writes {
 			rows = append(rows, &fiolog.Record{Time: at, Direction: fiolog.Write})
 		}
-		j := &Job{Source: FromHist, Log: &Log{Rows: rows}, Head: Head{First: rows[0].Time}, Interval: 400}
+		j := &Job{Source: FromHist, Log: &Log{Opening: evidence.Opening{Rows: rows}}, Head: evidence.Head{First: rows[0].Time}, Interval: 400}
 		if got := j.First - j.Interval - j.before(); got != c.want {
 			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
 		}
@@ -54,7 +54,7 @@ func TestLate(t *testing.T) {
 // rowsAt are jobs whose first rows have times, and which began later than the run.
 func rowsAt(interval int64, first ...int64) (jobs []*Job) {
 	for _, at := range first {
-		j := &Job{Source: FromHist, Head: Head{HasRows: true, First: at}, Interval: interval}
+		j := &Job{Source: FromHist, Head: evidence.Head{HasRows: true, First: at}, Interval: interval}
 		j.Log = &Log{Log: cbt.Log{File: evidence.Of(&source.File{Path: "out_clat_hist.1.log"})}}
 		jobs = append(jobs, j)
 	}

@@ -79,7 +79,7 @@ func drawEvidence(r *rand.Rand) (*Evidence, sums) {
 		l := &Log{Log: cbt.Log{Kind: kind, Job: number, Prefix: prefix, Host: host, File: file(fmt.Sprint(prefix, "_", kind, ".", number, ".log"))}, Segment: segment}
 		l.Hint = ev.HintFor(l.Log, hist.Hint{})
 		if segment >= 0 {
-			l.Parts, _ = of.Sums(l, &Undoubler{})
+			l.Parts, _ = of.Sums(l, &evidence.Undoubler{})
 		}
 		first := int64(900 + r.IntN(300))
 		if is(15) {

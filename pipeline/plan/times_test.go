@@ -138,7 +138,7 @@ func TestUntilFirst(t *testing.T) {
 		{1600 * time.Millisecond, 600, 1605 * time.Millisecond},
 	} {
 		j := rowsAt(1000, written.UnixMilli()+1000)[0]
-		j.Log.Rows = FirstRows{{Time: j.First, Layout: l, Total: c.n, Bins: []hist.Bin{
+		j.Log.Rows = evidence.FirstRows{{Time: j.First, Layout: l, Total: c.n, Bins: []hist.Bin{
 			{Index: 100, Count: c.n - 1}, {Index: uint32(l.Index(c.slowest.Nanoseconds())), Count: 1},
 		}}}
 		placedByRows(j)
@@ -166,7 +166,7 @@ func TestGroupBegunApart(t *testing.T) {
 		for i, before := range c.written {
 			file := evidence.Of(&source.File{Modified: source.Modified{ModTime: at.Add(-before)}})
 			e.Jobs = append(e.Jobs, &Job{
-				Entry: e, Source: FromHist, Head: Head{HasRows: true}, Interval: 1000, Ran: c.last[i], Log: &Log{Log: cbt.Log{File: file}},
+				Entry: e, Source: FromHist, Head: evidence.Head{HasRows: true}, Interval: 1000, Ran: c.last[i], Log: &Log{Log: cbt.Log{File: file}},
 			})
 		}
 		p := &planner{&Plan{Run: &cbt.Run{}}, &Evidence{Rows: lastsOf(e.Jobs)}, &Remarks{}, new([]Need)}

@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -84,7 +85,7 @@ type Job struct {
 	raw    *Log  // a log of completions; nil if there is none
 	damage error // why the histogram log cannot be read at all
 	Lag    int   // distance of the rows that fio --client adds to others in the log; 0: none
-	Head
+	evidence.Head
 	Unit hist.Unit // of the latencies in a log of completions or averages
 
 	// When it ran.

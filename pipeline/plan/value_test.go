@@ -50,7 +50,7 @@ func TestStages(t *testing.T) {
 	bare := func(host string, start, last int64) *Job { // without a report, whose rows have absolute times
 		return &Job{
 			JobKey: JobKey{Host: host}, Source: FromHist, Interval: 1000, Ran: last, Log: &Log{Log: cbt.Log{File: evidence.Of(&source.File{})}},
-			Head: Head{HasRows: true, First: EpochTimes + 1}, moment: moment{time.UnixMilli(start), clockEpoch, errorOfEpoch},
+			Head: evidence.Head{HasRows: true, First: EpochTimes + 1}, moment: moment{time.UnixMilli(start), clockEpoch, errorOfEpoch},
 		}
 	}
 	ended := func(host string, at int64) *Job { // without a report, by when its log was last written
