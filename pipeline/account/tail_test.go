@@ -23,9 +23,10 @@ type report struct {
 	options map[string]string
 	size    int // jobs that it stands for; 0: as many as there are logs
 	noBins  bool
-	total   uint64 // total_ios of reads, if it is not that of the bins
-	several bool   // its jobs ran one after another
-	mixed   bool   // reads are of all directions
+	total   uint64  // total_ios of reads, if it is not that of the bins
+	rate    float64 // of reads, in place of their number
+	several bool    // its jobs ran one after another
+	mixed   bool    // reads are of all directions
 }
 
 // log is the rows of a job, of a second each.
@@ -37,6 +38,7 @@ type log struct {
 	begins    int64 // milliseconds after the first job
 	torn, cut bool  // rows were skipped, or are missing at the end
 	isZero    bool  // rows have no latencies
+	exact     bool  // the interval is fio's
 }
 
 // second is a log of rows of ten requests each.
@@ -48,14 +50,19 @@ func (r report) entry(jobs int) *plan.Entry {
 	for d, counts := range [][]uint64{r.reads, r.writes} {
 		bins, total := binsOf(counts)
 		stats := &of.Directions[d]
-		if *stats = (fiolog.DirectionStats{TotalIOs: total, Runtime: r.ran, IOBytes: total * 4096}); r.noBins {
+		if *stats = (fiolog.DirectionStats{TotalIOs: total, Runtime: r.ran, IOBytes: total * 4096}); total > 0 {
 			stats.Clat.Mean = 1
+		}
+		if r.noBins {
 			continue
 		}
 		stats.Clat.Bins, stats.Clat.N = bins, total
 	}
 	if reads := &of.Directions[fiolog.Read]; r.total > 0 {
 		reads.TotalIOs, reads.Clat.N = r.total, 0
+	}
+	if reads := &of.Directions[fiolog.Read]; r.rate > 0 {
+		reads.IOPS, reads.Uncounted, reads.Clat.Mean = r.rate, true, 1
 	}
 	if r.mixed {
 		mixed := of.Directions[fiolog.Read]
@@ -91,7 +98,7 @@ func read(of report, logs ...log) *account.Read {
 	r := &account.Read{Plan: &plan.Plan{Title: "run", Run: &cbt.Run{}, Entries: []*plan.Entry{e}}, Counts: map[*plan.Job]*account.Counts{}}
 	for i, l := range logs {
 		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: fileOf(fmt.Sprintf("out_clat_hist.%d.log", i+1)), Job: i + 1}, Segment: -1})
-		j.Entry, j.Interval, j.Source, j.HasRows, j.Offset, j.Ran, j.Log.IsZero = e, 1000, plan.FromHist, len(l.ends) > 0, l.begins, of.ran, l.isZero
+		j.Entry, j.Interval, j.Source, j.HasRows, j.Offset, j.Ran, j.Log.IsZero, j.Exact = e, 1000, plan.FromHist, len(l.ends) > 0, l.begins, of.ran, l.isZero, l.exact
 		r.Plan.Jobs, r.Counts[j] = append(r.Plan.Jobs, j), l.read()
 	}
 	e.Jobs = r.Plan.Jobs
@@ -156,6 +163,7 @@ func TestTail(t *testing.T) {
 		{"a report without bins", report{ran: 2400, reads: []uint64{23, 2}, noBins: true}, []log{two}, "", 3, ""},
 		{"a damaged report", report{ran: 2400, reads: []uint64{23, 2}, total: 26}, []log{two}, "", 4, "the report is damaged"},
 		{"fio was killed before its jobs", report{ran: 1000, reads: []uint64{10, 1}}, []log{two}, "", 0, "fio was killed or had no room for its last report"},
+		{"no rows, and none were wanted", report{ran: 9000, reads: requests(23)}, []log{{}}, "", 0, ""},
 		{"rows without latencies", report{ran: 2400, reads: requests(23)}, []log{{ends: []int64{1000, 2000}, isZero: true}}, "", 3, ""},
 
 		// Rows that are missing at the begin or the end, by when fio would have written them and by the number of requests.
@@ -179,6 +187,10 @@ func TestTail(t *testing.T) {
 
 		// After a stall fio makes up for a fixed rate, so the last part of an interval may have the requests of several.
 		{"a burst after a stall", report{ran: 4990, reads: requests(340)}, []log{second(1000, 2000, 4500, 4500)}, "4500-4990: 300", 0, ""},
+		{"no note on it", report{ran: 4550, reads: requests(340)}, []log{second(1000, 2000, 4500, 4500)}, "4500-4550: 300", 0, ""},
+		{"a stall that is over", report{ran: 6490, reads: requests(360)}, []log{second(1000, 2000, 4500, 4500, 5000, 6000)}, "", 300, cut},
+		{"the next request would have written a row", report{ran: 5600, reads: requests(30)}, []log{{ends: []int64{1000, 4500}, exact: true}}, "", 10, cut},
+		{"unless the interval is not known", report{ran: 5600, reads: requests(30)}, []log{second(1000, 4500)}, "4500-4500: 10", 0, ""},
 		{"a row was due after it", report{ran: 5600, reads: requests(75)}, []log{second(1000, 2000, 4500, 4500)}, "4500-5000: 35", 0, ""},
 		{"too many after it", report{ran: 5600, reads: requests(340)}, []log{second(1000, 2000, 4500, 4500)}, "", 300, cut},
 		{"a burst without a stall", report{ran: 4990, reads: requests(140)}, []log{second(1000, 2000, 3000, 4000)}, "", 100, cut},
@@ -214,6 +226,7 @@ func TestTail(t *testing.T) {
 		// All directions in one (unified_rw_reporting): only the rows divide them.
 		{"mixed", report{ran: 2400, reads: requests(20 + 40 + 12), mixed: true, options: map[string]string{"rw": "randrw"}},
 			[]log{second(1000, 2000), {ends: []int64{1000, 2000}, counts: requests(20), direction: fiolog.Write}}, "2000-2400: 4; 2000-2400: 8", 0, "the 12 requests of its end are divided"},
+		{"mixed, damaged", report{ran: 2400, reads: requests(30), total: 40, mixed: true, options: map[string]string{"rw": "randrw"}}, []log{second(1000, 2000)}, "", 20, "the report is damaged"},
 		{"mixed, more rows than requests", report{ran: 2400, reads: requests(10), mixed: true, options: map[string]string{"rw": "randrw"}}, []log{second(1000, 2000)}, "", 0, "more than the 10 of the report"},
 	} {
 		r := read(c.of, c.logs...)

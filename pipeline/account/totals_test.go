@@ -14,12 +14,19 @@ import (
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
+// unread returns a run without logs.
+func unread(of report) *account.Read {
+	r := read(of, log{})
+	r.Plan.Jobs[0].Source = plan.FromNothing
+	return r
+}
+
 // TestTotals: requests, bytes and rates of reads, by reports, rows or windows.
 func TestTotals(t *testing.T) {
 	type totals struct { // of reads
 		Requests, Bytes, Unbinned, DurationMS int64
 		IOPS                                  float64
-		IsBound                               bool // percentiles lie between bounds
+		IsBound, IsExact                      bool // percentiles lie between bounds, or extremes and means are fio's
 	}
 	alone := func() *account.Read { // without a report
 		r := read(report{}, second(1000, 2000))
@@ -39,22 +46,24 @@ func TestTotals(t *testing.T) {
 		want totals
 		all  bool // totals of all directions are those of reads
 	}{
-		{"bins of the report", read(report{ran: 2500, reads: requests(25)}, second(1000, 2000)), totals{25, 102400, 0, 2500, 10, false}, true},
-		{"a report without bins", read(report{ran: 2500, reads: requests(25), noBins: true}, second(1000, 2000)), totals{25, 102400, 5, 2500, 10, true}, true},
-		{"the rows of a damaged report", read(report{ran: 2500, reads: requests(25), total: 40}, second(1000, 2000)), totals{20, 102400, 0, 2500, 8, false}, true},
-		{"logs longer than the report", read(report{ran: 1000, reads: requests(10)}, second(1000, 2000)), totals{20, 81920, 0, 2000, 10, false}, true},
-		{"windows alone", alone(), totals{20, 0, 0, 2000, 10, false}, true},
-		{"a report of one of two jobs", lacks(), totals{43, 0, 0, 2400, 17.917, false}, true},
-		{"two directions", read(report{ran: 2500, reads: requests(25), writes: requests(50)}, second(1000, 2000)), totals{25, 102400, 0, 2500, 10, false}, false},
+		{"bins of the report", read(report{ran: 2500, reads: requests(25)}, second(1000, 2000)), totals{25, 102400, 0, 2500, 10, false, true}, true},
+		{"a report without bins", read(report{ran: 2500, reads: requests(25), noBins: true}, second(1000, 2000)), totals{25, 102400, 5, 2500, 10, true, true}, true},
+		{"the rows of a damaged report", read(report{ran: 2500, reads: requests(25), total: 40}, second(1000, 2000)), totals{20, 102400, 0, 2500, 8, false, false}, true},
+		{"logs longer than the report", read(report{ran: 1000, reads: requests(10)}, second(1000, 2000)), totals{20, 81920, 0, 2000, 10, false, false}, true},
+		{"windows alone", alone(), totals{20, 0, 0, 2000, 10, false, false}, true},
+		{"a report of one of two jobs", lacks(), totals{43, 0, 0, 2400, 17.917, false, false}, true},
+		{"of a fio that was killed", unread(report{ran: 2500, reads: requests(100), total: 101}), totals{101, 409600, 1, 2500, 40.4, true, false}, true},
+		{"only a rate", unread(report{ran: 2500, rate: 40}), totals{0, 0, 0, 2500, 40, false, false}, true},
+		{"two directions", read(report{ran: 2500, reads: requests(25), writes: requests(50)}, second(1000, 2000)), totals{25, 102400, 0, 2500, 10, false, true}, false},
 		{"all directions in one", read(report{ran: 2500, reads: requests(40), mixed: true, options: map[string]string{"rw": "randrw"}},
-			second(1000, 2000), log{ends: []int64{1000}, direction: fiolog.Write}), totals{27, 110592, 0, 2500, 10.8, false}, false},
+			second(1000, 2000), log{ends: []int64{1000}, direction: fiolog.Write}), totals{27, 110592, 0, 2500, 10.8, false, false}, false},
 	} {
 		a := account.Of(c.of)
 		if a.Read == nil || a.All == nil {
 			t.Errorf("%s: no totals", c.name)
 			continue
 		}
-		got := totals{a.Read.Requests, a.Read.Bytes, a.Read.Unbinned, a.Read.DurationMS, a.Read.IOPS, a.Read.Bounds != nil}
+		got := totals{a.Read.Requests, a.Read.Bytes, a.Read.Unbinned, a.Read.DurationMS, a.Read.IOPS, a.Read.Bounds != nil, a.Read.Latency.Exact}
 		if diff := cmp.Diff(c.want, got); diff != "" || (a.All.Requests == a.Read.Requests) != c.all {
 			t.Errorf("%s (-want +got): %d requests of all\n%s", c.name, a.All.Requests, diff)
 		}
@@ -74,10 +83,14 @@ func TestMissing(t *testing.T) {
 		{"the tail is there", report{ran: 2500, reads: requests(25)}, []log{second(1000, 2000)}, 0, 5, ""},
 		{"a log ends long before", report{ran: 9000, reads: requests(70)}, []log{second(1000, 2000)}, 50, 0, "run: 50 read requests are in fio's total and in no window"},
 		{"a report alone", report{ran: 2500, reads: requests(25)}, []log{{}}, 0, 0, "run: " + plan.NoWindowsPrefix},
+		{"a log without rows", report{ran: 2500, reads: requests(25), options: map[string]string{"write_hist_log": "a", "log_hist_msec": "1000"}}, nil, 25, 0, "run: " + plan.NoWindowsPrefix},
 	} {
 		r := read(c.of, c.logs...)
-		if len(c.logs[0].ends) == 0 {
-			r.Plan.Jobs[0].Source = plan.FromNothing
+		if c.logs == nil {
+			r = unread(c.of)
+			r.Plan.Run.Logs = []cbt.Log{r.Plan.Jobs[0].Log.Log}
+		} else if len(c.logs[0].ends) == 0 {
+			r = unread(c.of)
 		}
 		a := account.Of(r)
 		var said []string
@@ -87,6 +100,14 @@ func TestMissing(t *testing.T) {
 		if text := strings.Join(said, "; "); a.Missing[fiolog.Read] != c.missing || a.Recovered != c.recovered || !strings.HasPrefix(text, c.says) || (text == "") != (c.says == "") {
 			t.Errorf("%s: %d missing, %d recovered: %s", c.name, a.Missing[fiolog.Read], a.Recovered, text)
 		}
+	}
+}
+
+// TestUnknownDirections: without rows nothing shows how requests of all directions in one divide.
+func TestUnknownDirections(t *testing.T) {
+	a := account.Of(unread(report{ran: 2500, reads: requests(25), mixed: true, options: map[string]string{"rw": "randrw"}}))
+	if a.Read != nil || a.Write != nil || a.All == nil || a.All.Requests != 25 || a.All.Bytes != 102400 || a.All.IOPS != 10 {
+		t.Errorf("reads %+v, all %+v", a.Read, a.All)
 	}
 }
 
@@ -100,6 +121,8 @@ func TestFioLatency(t *testing.T) {
 	binned := of(1, 1, 2, 1, 0, 1)
 	binned.Clat.Bins = []hist.Bin{{Index: 1, Count: 1}}
 	total := &fiolog.DirectionStats{TotalIOs: 5, Lat: of(5, 4000, 6000, 5000, 1, 5000).Clat}
+	both := *total
+	both.FromSubmission, both.Clat.Mean = true, 1
 	one := of(300, 1000, 9000, 4000, 1000, 3000)
 	for _, c := range []struct {
 		name string
@@ -111,6 +134,7 @@ func TestFioLatency(t *testing.T) {
 		{"latencies are disabled", []*fiolog.DirectionStats{{TotalIOs: 7}}, nil},
 		{"one", []*fiolog.DirectionStats{one}, &mapping.FioLatency{Min: 1, Max: 9, Mean: 4, StdDev: 1, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 3}}}},
 		{"from submission", []*fiolog.DirectionStats{total}, &mapping.FioLatency{Min: 4, Max: 6, Mean: 5, StdDev: 0.001, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 5}}}},
+		{"from submission, with means of both", []*fiolog.DirectionStats{&both}, &mapping.FioLatency{Min: 4, Max: 6, Mean: 5, StdDev: 0.001, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 5}}}},
 		{"two", []*fiolog.DirectionStats{one, of(100, 500, 8000, 8000, 1000, 7000)}, &mapping.FioLatency{Min: 0.5, Max: 9, Mean: 5, StdDev: 2}},
 	} {
 		if diff := cmp.Diff(c.want, account.FioLatency(c.list)); diff != "" {
