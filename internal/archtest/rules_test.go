@@ -34,6 +34,7 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"internal/expr", "internal/fioargs", "internal/secret"}, std: true,
 		why: "it runs fio; storing what fio wrote does not depend on who ran it",
 	},
+	"internal/group":     {level: 0, why: "lists are divided by any key"},
 	"internal/safeyaml":  {level: 1, imports: []string{"internal/secret"}, why: "the limits of YAML do not depend on its meaning"},
 	"internal/secret":    {level: 0, std: true, why: "which settings are secrets does not depend on where they come from"},
 	"internal/ahead":     {level: 0, std: true, why: "it reads any list in another goroutine"},
@@ -76,7 +77,7 @@ var rules = map[string]rule{
 		why: "what a name says does not depend on which files are one run",
 	},
 	"pipeline/cbt": {
-		level: 5, imports: []string{"pipeline/evidence", "pipeline/layout", "pipeline/fiolog", "internal/alike", "internal/fioargs"},
+		level: 5, imports: []string{"pipeline/evidence", "pipeline/layout", "pipeline/fiolog", "internal/alike", "internal/fioargs", "internal/group"},
 		why: "names, reports and times say which files are one run, not latencies",
 	},
 	"mapping": {
@@ -160,7 +161,7 @@ var rules = map[string]rule{
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {
-		level: 6, imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
+		level: 6, imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/group", "internal/unit", "mapping", "hist"},
 		why: "when jobs ran follows from evidence, however that was read: it opens no file",
 	},
 	"pipeline/account": {

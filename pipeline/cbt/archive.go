@@ -175,19 +175,3 @@ func addNew[T comparable](list []T, one T) []T {
 	}
 	return append(list, one)
 }
-
-// groups returns lists of the values that have the same key, in the order of their first values.
-func groups[T any, K comparable](list []T, keyOf func(T) K) [][]T {
-	var all [][]T
-	at := map[K]int{}
-	for _, one := range list {
-		k := keyOf(one)
-		i, ok := at[k]
-		if !ok {
-			i = len(all)
-			at[k], all = i, append(all, nil)
-		}
-		all[i] = append(all[i], one)
-	}
-	return all
-}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/layout"
@@ -419,7 +420,7 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 	type place struct{ dir, prefix string }
 	var logs, reports []*part
 	byPrefix, byVolume := map[string][]*part{}, map[string][]*part{}
-	for _, of := range groups(r.logs(), func(l Log) place { return place{path.Dir(l.File.Path), l.Prefix} }) {
+	for _, of := range group.By(r.logs(), func(l Log) place { return place{path.Dir(l.File.Path), l.Prefix} }) {
 		p := &part{logs: of}
 		logs = append(logs, p)
 		byPrefix[of[0].Prefix], byVolume[of[0].Volume] = append(byPrefix[of[0].Prefix], p), append(byVolume[of[0].Volume], p)
@@ -483,7 +484,7 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 	}
 	// What has no time belongs to the others if these are of one run, and something else shows it.
 	known := without(all, func(p *part) bool { return p.End.IsZero() && !p.isNamed })
-	if isLikely := len(unnamed) == len(logs) || r.family == "output" || r.guess != ""; isLikely && len(groups(known, (*part).first)) < 2 {
+	if isLikely := len(unnamed) == len(logs) || r.family == "output" || r.guess != ""; isLikely && len(group.By(known, (*part).first)) < 2 {
 		for _, p := range slices.Concat(known, unnamed) {
 			logs[0].join(p)
 		}
@@ -491,7 +492,7 @@ func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
 	var runs [][]*part
 	var others []*evidence.File
 	var loose []Report // nothing shows to which of the runs they belong
-	for _, of := range groups(all, (*part).first) {
+	for _, of := range group.By(all, (*part).first) {
 		switch p := of[0]; {
 		case p.report == nil:
 			runs = append(runs, of)

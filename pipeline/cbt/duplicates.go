@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -46,7 +47,7 @@ func (s *sorter) dropCopies() {
 			return without(r.Reports, func(f Report) bool { return !f.Named || f.Host != l.Host || f.Volume != l.Volume })
 		}
 		originals := map[*evidence.File]*evidence.File{}
-		for _, equal := range groups(r.logs(), func(l Log) key { return key{l.Kind, l.Job, same[l.File].first} }) {
+		for _, equal := range group.By(r.logs(), func(l Log) key { return key{l.Kind, l.Job, same[l.File].first} }) {
 			for i, l := range equal {
 				j := slices.IndexFunc(equal[:i], func(o Log) bool {
 					return same[l.File].digits >= leastOfLog && originals[o.File] == nil && mayBeOne(reportsOf(o), reportsOf(l))
@@ -103,7 +104,7 @@ func (s *sorter) dropCopies() {
 		slices.Sort(lines[1:])
 		return strings.Join(lines, "\n")
 	}
-	for _, runs := range groups(s.inOrder(present(s.runs)), outline) {
+	for _, runs := range group.By(s.inOrder(present(s.runs)), outline) {
 		digits := 0
 		for _, l := range runs[0].logs() {
 			digits += same[l.File].digits
@@ -202,15 +203,15 @@ func (s *sorter) contents() map[*evidence.File]copyOf {
 		}
 		return b
 	}
-	for _, sized := range groups(files, func(f *evidence.File) int64 { return f.Size }) {
+	for _, sized := range group.By(files, func(f *evidence.File) int64 { return f.Size }) {
 		if len(sized) < 2 {
 			continue
 		}
-		for _, begun := range groups(sized, beginning) {
+		for _, begun := range group.By(sized, beginning) {
 			if len(begun) < 2 {
 				continue
 			}
-			for _, equal := range groups(begun, func(f *evidence.File) string { return f.Digest().Hash }) {
+			for _, equal := range group.By(begun, func(f *evidence.File) string { return f.Digest().Hash }) {
 				for _, f := range equal {
 					if d := f.Digest(); d.Size == f.Size {
 						all[f] = copyOf{equal[0], d.Digits}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/layout"
 )
@@ -48,7 +49,7 @@ func (s *sorter) suggestOneRun() {
 		}
 	}
 	isNamed, isSaid := map[*Run]bool{}, map[string]bool{}
-	for _, of := range groups(all, func(h hostRun) place { return h.place }) {
+	for _, of := range group.By(all, func(h hostRun) place { return h.place }) {
 		for of = without(of, func(h hostRun) bool { return isNamed[h.Run] }); len(of) > 1; {
 			first := of[0]
 			isWith := func(h hostRun) bool { return h.Run == first.Run || h.ran.IsWith(first.ran) }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/layout"
@@ -209,7 +210,7 @@ func (s *sorter) addReport(f *evidence.File) bool {
 // one execution. If two of them have the same volume, they are several executions and stay separate.
 func (s *sorter) uniteDepths() {
 	parts := without(present(s.runs), func(r *Run) bool { return layout.TotalOf(r.at.Folder) == "" })
-	for _, runs := range groups(s.inOrder(parts), func(r *Run) runKey {
+	for _, runs := range group.By(s.inOrder(parts), func(r *Run) runKey {
 		return runKey{layout.Folder{Argument: r.argument, Archive: r.Archive, Path: layout.TotalOf(r.at.Folder)}, r.family}
 	}) {
 		type device struct{ host, volume string }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -110,7 +111,7 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 			continue
 		case out.Client:
 			p.undouble(out, entries, mine)
-			for _, of := range by(func(e *Entry) string { return e.Host }, entries) {
+			for _, of := range group.By(entries, func(e *Entry) string { return e.Host }) {
 				out.Entries = append(out.Entries, p.numbers(out, of, jobsOf(of[0].Host, mine))...)
 			}
 		default:
@@ -147,7 +148,7 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 		return j.damage != nil
 	})
 	fits := func(lag int) bool {
-		for _, of := range by(func(e *Entry) string { return e.Host }, entries) {
+		for _, of := range group.By(entries, func(e *Entry) string { return e.Host }) {
 			var sums evidence.Sums
 			for _, j := range jobsOf(of[0].Host, jobs) {
 				rows := p.know(Need{Log: j.Log, Lag: lag})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
@@ -99,7 +100,7 @@ func place(out *Output, entries []*Entry) placement {
 			side.how = "each job is placed by its startdelay, and the last to end by when fio wrote its report"
 		}
 	}
-	groups := by((*Entry).group, entries)
+	groups := group.By(entries, (*Entry).group)
 	slices.SortStableFunc(groups, func(a, b []*Entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
 	if slices.ContainsFunc(groups, hasRun) { // others failed at once: nothing shows when, and it does not matter
 		groups = slices.DeleteFunc(groups, func(group []*Entry) bool { return !hasRun(group) })
@@ -195,7 +196,7 @@ func longestOf(entries []*Entry) (longest time.Duration) {
 // oneByOne returns how long the groups of a host take one after another, on the host where this is longest.
 func oneByOne(entries []*Entry) time.Duration {
 	all := map[string]time.Duration{}
-	for _, group := range by((*Entry).group, entries) {
+	for _, group := range group.By(entries, (*Entry).group) {
 		all[group[0].Host] += longestOf(group)
 	}
 	return longestIn(all)

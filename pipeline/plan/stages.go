@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/evidence"
@@ -30,7 +31,7 @@ func (p *planner) stages() []*Plan {
 	var fios [][]batch
 	indexOf := map[fio]int{} // in fios
 	isDivided := false
-	for _, jobs := range by(ofFio, p.Jobs) {
+	for _, jobs := range group.By(p.Jobs, ofFio) {
 		turns := p.turns(jobs)
 		isDivided = isDivided || len(turns) > 1
 		if e := jobs[0].Entry; e != nil { // a file may have the reports of several calls of fio
@@ -191,7 +192,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		return p.turnsOfLogs(jobs)
 	}
 	ofStart := func(j *Job) start { return start{j.Entry.GroupID, j.Entry.OptionOfOne("wait_for")} }
-	groups := by(ofStart, jobs)
+	groups := group.By(jobs, ofStart)
 	slices.SortStableFunc(groups, func(a, b []*Job) int { return cmp.Compare(a[0].Entry.GroupID, b[0].Entry.GroupID) })
 	// The report lists no option without a value, but the job file does.
 	isSet := func(j *Job, name string) bool {
@@ -202,9 +203,9 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		return j.Entry.HasOption(name)
 	}
 	isDelayed, isUnsure := false, false
-	for i, group := range groups {
+	for i, members := range groups {
 		var one batch
-		for _, jobs := range by(func(j *Job) *Entry { return j.Entry }, group) {
+		for _, jobs := range group.By(members, func(j *Job) *Entry { return j.Entry }) {
 			var of batch
 			for _, j := range jobs {
 				next := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
@@ -230,23 +231,23 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		}
 		isNext, waits := true, p.ev.Live && !slices.ContainsFunc(slices.Concat(groups[i:]...), hasBegun)
 		if waits { // what the report has as its run time is how long it has waited
-			times := group[0].Entry.Out.Times
+			times := members[0].Entry.Out.Times
 			one.start, one.end = time.UnixMilli(times[len(times)-1]), time.Time{} // or later
 		}
 		if len(turns) > 0 {
 			last := &turns[len(turns)-1]
 			isBehind, isKnown := one.isBehind(last)
-			awaited := group[0].Entry.OptionOfOne("wait_for")
+			awaited := members[0].Entry.OptionOfOne("wait_for")
 			isOther := func(j *Job) bool { return awaited == "" || j.Section() != awaited }
 			switch {
 			case !slices.ContainsFunc(last.jobs, isOther): // it waits for all of these
 			case waits:
-				isNext = isSet(group[0], "stonewall") || !isSet(group[0], "new_group") && !isSet(group[0], "startdelay")
-			case group[0].Entry.GroupID == groups[i-1][0].Entry.GroupID:
+				isNext = isSet(members[0], "stonewall") || !isSet(members[0], "new_group") && !isSet(members[0], "startdelay")
+			case members[0].Entry.GroupID == groups[i-1][0].Entry.GroupID:
 				isNext = isBehind
-			case isSet(group[0], "stonewall"):
+			case isSet(members[0], "stonewall"):
 			default:
-				isNext = isBehind || !isKnown && !isSet(group[0], "new_group")
+				isNext = isBehind || !isKnown && !isSet(members[0], "new_group")
 				isUnsure = isUnsure || isNext && !isKnown
 			}
 			if !isNext {

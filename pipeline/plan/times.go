@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 )
@@ -117,20 +118,6 @@ func (p *planner) begunApart(e *Entry) bool {
 		}
 	}
 	return last.Sub(first) > slack
-}
-
-// by are the members of a list that have a key in common, in the order of the first of each.
-func by[K comparable, T any](keyOf func(T) K, list []T) (all [][]T) {
-	at := map[K]int{}
-	for _, one := range list {
-		i, ok := at[keyOf(one)]
-		if !ok {
-			i, all = len(all), append(all, nil)
-			at[keyOf(one)] = i
-		}
-		all[i] = append(all[i], one)
-	}
-	return all
 }
 
 // rowClock is what the times of a job's rows count from.
@@ -314,7 +301,7 @@ func (p *planner) setStart() error {
 // time, and that of no rows is unknown.
 func (p *planner) placeByLogs() {
 	var batches [][]*Job // of all hosts
-	for _, jobs := range by(func(j *Job) string { return j.Host }, p.Jobs) {
+	for _, jobs := range group.By(p.Jobs, func(j *Job) string { return j.Host }) {
 		for i, of := range p.endedTogether(jobs) {
 			if i == len(batches) {
 				batches = append(batches, nil)
