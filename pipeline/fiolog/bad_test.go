@@ -1,4 +1,4 @@
-package fiolog
+package fiolog_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // damages are the ways in which a good log of 18 rows was damaged: all were tried on
@@ -68,7 +69,7 @@ func join(rows []string) string { return strings.Join(rows, "\n") + "\n" }
 func head(s string) string      { return s[:strings.Index(s, ", 4096")+6] }
 
 func columns(s string, n int) string {
-	return strings.Join(strings.Split(s, ", ")[:headFields+n], ", ")
+	return strings.Join(strings.Split(s, ", ")[:3+n], ", ")
 }
 
 func at(i int, f func(string) string) func([]string) string {
@@ -99,16 +100,16 @@ func damaged(tb testing.TB, name string) string {
 }
 
 // readAll reads a log to its end: the rows' times, and what was said about the rest.
-func readAll(tb rapid.TB, src io.Reader) (rows []*Record, faults []string, final error) {
+func readAll(tb rapid.TB, src io.Reader) (rows []*fiolog.Record, faults []string, final error) {
 	tb.Helper()
-	return drain(tb, NewReader(src, "x.log", ClatHist))
+	return drain(tb, fiolog.NewReader(src, "x.log", fiolog.ClatHist))
 }
 
-func drain(tb rapid.TB, r *Reader) (rows []*Record, faults []string, final error) {
+func drain(tb rapid.TB, r *fiolog.Reader) (rows []*fiolog.Record, faults []string, final error) {
 	tb.Helper()
 	for {
 		rec, err := r.Next()
-		switch bad := (*SyntaxError)(nil); {
+		switch bad := (*fiolog.SyntaxError)(nil); {
 		case errors.As(err, &bad):
 			mark := ""
 			if bad.Partial {
@@ -215,13 +216,13 @@ func TestReaderGivesUp(t *testing.T) {
 		want      error
 		faults    int
 	}{
-		{"binary", damaged(t, "binary"), ErrNotLog, 8},
-		{"bins1857", damaged(t, "bins1857"), ErrNotLog, 8},
-		{"raw log", damaged(t, "raw_log"), ErrNotLog, 8},
-		{"one endless line", strings.Repeat("x", 3<<20), ErrNotLog, 0},
-		{"stored", string(golden.Gunzip(t, filepath.Join("testdata", "stored_hist.fz.gz"))), ErrStoredCompressed, 0},
-		{"stored, then inflated", "1003, 94415760687136, 0, 4096, 0\n1005, 94415760734800, 1, 4096, 0\n", ErrStoredCompressed, 0},
-		{"stored, samples", "\xeb\x03\x00\x00\x00\x00\x00\x00\x20\x80\xe0\xe1\xde\x55\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00", ErrStoredCompressed, 0},
+		{"binary", damaged(t, "binary"), fiolog.ErrNotLog, 8},
+		{"bins1857", damaged(t, "bins1857"), fiolog.ErrNotLog, 8},
+		{"raw log", damaged(t, "raw_log"), fiolog.ErrNotLog, 8},
+		{"one endless line", strings.Repeat("x", 3<<20), fiolog.ErrNotLog, 0},
+		{"stored", string(golden.Gunzip(t, filepath.Join("testdata", "stored_hist.fz.gz"))), fiolog.ErrStoredCompressed, 0},
+		{"stored, then inflated", "1003, 94415760687136, 0, 4096, 0\n1005, 94415760734800, 1, 4096, 0\n", fiolog.ErrStoredCompressed, 0},
+		{"stored, samples", "\xeb\x03\x00\x00\x00\x00\x00\x00\x20\x80\xe0\xe1\xde\x55\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00", fiolog.ErrStoredCompressed, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,14 +1,16 @@
-package fiolog
+package fiolog_test
 
 import (
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 func TestParseNameOfCopies(t *testing.T) {
-	for name, want := range map[string]Name{
+	for name, want := range map[string]fiolog.Name{
 		"x_clat_hist.1.log.bak":               {Job: 1, Copy: ".bak"},
 		"x_clat_hist.1.log.BAK2":              {Job: 1, Copy: ".BAK2"},
 		"x_clat_hist.1.log.h1.lab.old":        {Job: 1, Host: "h1.lab", Copy: ".old"},
@@ -52,13 +54,13 @@ func TestParseNameOfCopies(t *testing.T) {
 		if want.Prefix == "" {
 			want.Prefix = "x"
 		}
-		n, ok := ParseName(name)
+		n, ok := fiolog.ParseName(name)
 		if !ok || n != want && !(strings.HasPrefix(name, "Copy of") && n.Host == want.Host && n.Copy != "") {
 			t.Errorf("%s: %+v, %v; want %+v", name, n, ok, want)
 		}
 	}
 	for _, name := range []string{"x.bak", "x_clat_hist.1.bak", "x_clat_hist.1 (copy)", "notes (1).log", "~", ".bak", "Copy of ", "x_clat_hist.1.logbak"} {
-		if n, ok := ParseName(name); ok {
+		if n, ok := fiolog.ParseName(name); ok {
 			t.Errorf("%s is no log's name, got %+v", name, n)
 		}
 	}
@@ -78,7 +80,7 @@ func TestCutCopyMark(t *testing.T) {
 		"out.json~":          {"out.json", "~"},
 		"benchmark-20240501": {"benchmark-20240501", ""},
 	} {
-		if original, mark := CutCopyMark(name); original != want[0] || mark != want[1] {
+		if original, mark := fiolog.CutCopyMark(name); original != want[0] || mark != want[1] {
 			t.Errorf("%s: %q, %q; want %q", name, original, mark, want)
 		}
 	}
@@ -88,14 +90,14 @@ func TestCutCopyMark(t *testing.T) {
 func TestCopiesOfAnyName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"x", "output.0", "a b", "_"}).Draw(t, "prefix") + "_" +
-			rapid.SampledFrom(kindNames[:]).Draw(t, "kind") + rapid.SampledFrom([]string{"", ".1", ".12"}).Draw(t, "job") + ".log" +
+			rapid.SampledFrom([]string{"clat_hist", "clat", "slat", "lat", "bw", "iops"}).Draw(t, "kind") + rapid.SampledFrom([]string{"", ".1", ".12"}).Draw(t, "job") + ".log" +
 			rapid.SampledFrom([]string{"", ".fz", ".h1", ".h1.lab", ".10.1.2.3"}).Draw(t, "host")
-		want, ok := ParseName(name)
+		want, ok := fiolog.ParseName(name)
 		if !ok || want.Copy != "" {
 			t.Fatalf("%s: %+v, %v", name, want, ok)
 		}
 		mark := rapid.SampledFrom([]string{".bak", ".old", ".orig", "~", ".save", ".1", ".27", " (copy)", " (2)"}).Draw(t, "mark")
-		got, ok := ParseName(name + mark)
+		got, ok := fiolog.ParseName(name + mark)
 		if !ok || got.Copy != strings.TrimSpace(mark) {
 			t.Fatalf("%s: %+v, %v", name+mark, got, ok)
 		}

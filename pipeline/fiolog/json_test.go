@@ -1,4 +1,4 @@
-package fiolog
+package fiolog_test
 
 import (
 	"bytes"
@@ -15,12 +15,13 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 var sameLayout = cmp.Comparer(func(a, b hist.Layout) bool { return a == b })
 
-func readReports(src io.Reader) (reports []*Report, faults []string) {
-	for r, err := range ReadReports(src, "x.json") {
+func readReports(src io.Reader) (reports []*fiolog.Report, faults []string) {
+	for r, err := range fiolog.ReadReports(src, "x.json") {
 		if err != nil {
 			faults = append(faults, err.Error())
 			continue
@@ -50,7 +51,7 @@ func TestReportMixedWithText(t *testing.T) {
 	if j.Name != "jobs" || j.Elapsed != 11 || j.Runtime != 10000 || j.Start != 0 || j.Mixed != nil || j.Options["numjobs"] != "2" {
 		t.Errorf("got job %q, elapsed %d, runtime %d, start %d, options %v", j.Name, j.Elapsed, j.Runtime, j.Start, j.Options)
 	}
-	read := j.Directions[Read]
+	read := j.Directions[fiolog.Read]
 	if read.IOBytes != 40960000 || read.TotalIOs != 10000 || read.Runtime != 10001 || read.BandwidthBytes != 4095590 || read.IOPS != 999.90001 {
 		t.Errorf("got %+v", read)
 	}
@@ -58,20 +59,20 @@ func TestReportMixedWithText(t *testing.T) {
 	if clat.Min != 19080 || clat.Max != 525298 || clat.Mean != 39544.8936 || clat.StdDev != 18286.887482 || clat.N != 10000 {
 		t.Errorf("got %+v", clat)
 	}
-	if got := clat.Percentiles[15]; len(clat.Percentiles) != 17 || got != (Percentile{99.95, 284672}) {
+	if got := clat.Percentiles[15]; len(clat.Percentiles) != 17 || got != (fiolog.Percentile{99.95, 284672}) {
 		t.Errorf("got %d percentiles, among them %+v", len(clat.Percentiles), got)
 	}
 	for _, j := range r.Jobs {
 		for d, s := range j.Directions {
 			if total(s.Clat.Bins) != s.TotalIOs || s.TotalIOs != s.Clat.N {
-				t.Errorf("%s: %d requests in bins, %d of %d measured", Direction(d), total(s.Clat.Bins), s.Clat.N, s.TotalIOs)
+				t.Errorf("%s: %d requests in bins, %d of %d measured", fiolog.Direction(d), total(s.Clat.Bins), s.Clat.N, s.TotalIOs)
 			}
 			checkBins(t, s.Clat.Layout, s.Clat.Bins)
 			h := hist.New(s.Clat.Layout)
 			h.AddBins(s.Clat.Layout, s.Clat.Bins)
 			for _, p := range s.Clat.Percentiles {
 				if v, _ := h.FioPercentile(p.Rank); v != p.Value {
-					t.Errorf("%s p%v is %d, fio says %d", Direction(d), p.Rank, v, p.Value)
+					t.Errorf("%s p%v is %d, fio says %d", fiolog.Direction(d), p.Rank, v, p.Value)
 				}
 			}
 		}
@@ -86,7 +87,7 @@ func TestReportsOneAfterTheOther(t *testing.T) {
 	}
 	for i, r := range reports[1:] {
 		before := reports[i]
-		if r.Timestamp <= before.Timestamp || r.Line <= before.Line || total(r.Jobs[0].Directions[Read].Clat.Bins) <= total(before.Jobs[0].Directions[Read].Clat.Bins) {
+		if r.Timestamp <= before.Timestamp || r.Line <= before.Line || total(r.Jobs[0].Directions[fiolog.Read].Clat.Bins) <= total(before.Jobs[0].Directions[fiolog.Read].Clat.Bins) {
 			t.Errorf("report %d does not continue the one before", i+2)
 		}
 	}
@@ -101,7 +102,7 @@ func TestReportsOneAfterTheOther(t *testing.T) {
 	}
 	for i := range reports { // stops at break
 		n := 0
-		for range ReadReports(bytes.NewReader(doc), "x") {
+		for range fiolog.ReadReports(bytes.NewReader(doc), "x") {
 			if n++; n > i {
 				break
 			}
@@ -173,7 +174,7 @@ func TestReportNotNumbers(t *testing.T) {
 		t.Fatalf("got %d reports and %q", len(reports), faults)
 	}
 	j := reports[0].Jobs[0]
-	if j.Name != "nan -inf" || j.Directions[Read].TotalIOs != 7 || j.Directions[Read].IOPS != 0 || j.Directions[Read].Clat.Mean != 0 {
+	if j.Name != "nan -inf" || j.Directions[fiolog.Read].TotalIOs != 7 || j.Directions[fiolog.Read].IOPS != 0 || j.Directions[fiolog.Read].Clat.Mean != 0 {
 		t.Errorf("got %+v", j)
 	}
 }
@@ -186,8 +187,8 @@ func TestPercentilesNotNumbers(t *testing.T) {
 	if len(reports) != 1 || len(faults) > 0 {
 		t.Fatalf("got %d reports and %q", len(reports), faults)
 	}
-	want := []Percentile{{50, 20}, {90, 0}, {99, 30}}
-	if d := cmp.Diff(want, reports[0].Jobs[0].Directions[Read].Clat.Percentiles); d != "" {
+	want := []fiolog.Percentile{{50, 20}, {90, 0}, {99, 30}}
+	if d := cmp.Diff(want, reports[0].Jobs[0].Directions[fiolog.Read].Clat.Percentiles); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 }
@@ -200,13 +201,13 @@ func TestReportFio2(t *testing.T) {
 	if len(reports) != 1 || len(faults) > 0 {
 		t.Fatalf("got %d reports and %q", len(reports), faults)
 	}
-	want := &Report{
+	want := &fiolog.Report{
 		Version: "fio-2.21", Timestamp: 1500000000000, Line: 1, Bytes: len(doc), Memory: reports[0].Memory, Unit: hist.Microseconds,
-		Jobs: []Job{{Name: "a", Runtime: 2000, UsrCPU: 1.5, Directions: [Directions]DirectionStats{Read: {
+		Jobs: []fiolog.Job{{Name: "a", Runtime: 2000, UsrCPU: 1.5, Directions: [fiolog.Directions]fiolog.DirectionStats{fiolog.Read: {
 			IOBytes: 4096, BandwidthBytes: 3072, Runtime: 2000, TotalIOs: 5,
-			Clat: Latency{
+			Clat: fiolog.Latency{
 				Min: 3000, Max: 1000000, Mean: 1500, StdDev: 500, Layout: hist.Fio2(0),
-				Percentiles: []Percentile{{50, 4000}, {99, 1004000}}, Step: 1000, PercentileStep: 1000,
+				Percentiles: []fiolog.Percentile{{50, 4000}, {99, 1004000}}, Step: 1000, PercentileStep: 1000,
 				Bins: []hist.Bin{{Index: 3, Count: 1}, {Index: 317, Count: 2}},
 			},
 		}}}},
@@ -230,8 +231,8 @@ func TestReportClients(t *testing.T) {
 	if len(reports) != 1 || len(faults) > 0 {
 		t.Fatalf("got %d reports and %q", len(reports), faults)
 	}
-	want := []Job{
-		{Name: "a", Host: "h1", Start: 1700000000123, Mixed: &DirectionStats{TotalIOs: 1<<64 - 1}},
+	want := []fiolog.Job{
+		{Name: "a", Host: "h1", Start: 1700000000123, Mixed: &fiolog.DirectionStats{TotalIOs: 1<<64 - 1}},
 	}
 	if d := cmp.Diff(want, reports[0].Jobs, sameLayout); d != "" {
 		t.Errorf("-want +got:\n%s", d)
@@ -285,7 +286,7 @@ func TestReportOneTable(t *testing.T) {
 		if len(reports) != 1 || len(faults) > 0 {
 			t.Fatalf("got %d reports and %q", len(reports), faults)
 		}
-		s := reports[0].Jobs[0].Directions[Read]
+		s := reports[0].Jobs[0].Directions[fiolog.Read]
 		if len(s.Clat.Bins) != c.clatBins || len(s.Lat.Bins) != c.latBins || len(s.Lat.Percentiles) != c.latPercentiles {
 			t.Errorf("%s, lat_percentiles=%s: %+v", c.version, c.option, s)
 		}
@@ -306,7 +307,7 @@ func BenchmarkReports(b *testing.B) {
 func FuzzReports(f *testing.F) {
 	f.Add(`text {` + "\n" + `{"fio version": "fio-3.33", "jobs": [{"read": {"clat_ns": {"mean": nan, "percentile": {"50.0": 1}, "bins": {"64": 2}}}}]} x` + "\n{\n")
 	f.Add("{\n\"client_stats\" : [\n{\n\"x\" : \"\\\"}\"}]}{}{\"jobs\": []}")
-	for _, format := range []Format{Normal, Terse} {
+	for _, format := range []fiolog.Format{fiolog.Normal, fiolog.Terse} {
 		f.Add(only(fioText(f, "3.42-trim"), format))
 		f.Add(only(fioText(f, "2.21-mixed"), format))
 	}
@@ -320,7 +321,7 @@ func FuzzReports(f *testing.F) {
 		for _, r := range reports {
 			for _, j := range r.Jobs {
 				for _, d := range j.Directions {
-					if d.Runtime < 0 || d.IOPS < 0 || d.Clat.Min < 0 || d.Clat.Mean < 0 || r.Format != JSON && len(d.Clat.Bins) > 0 {
+					if d.Runtime < 0 || d.IOPS < 0 || d.Clat.Min < 0 || d.Clat.Mean < 0 || r.Format != fiolog.JSON && len(d.Clat.Bins) > 0 {
 						t.Fatalf("%v: %+v", r.Format, d)
 					}
 					checkBins(t, d.Clat.Layout, d.Clat.Bins)
@@ -341,11 +342,11 @@ func TestRewritten(t *testing.T) {
 		"[" + first + "," + second + "]", "[\n  " + first + ",\n  " + second + "\n]\n", "[ " + first + " , " + second + " ]", first + "\n" + second,
 	} {
 		var got []uint64
-		for r, err := range ReadReports(strings.NewReader(text), "x") {
+		for r, err := range fiolog.ReadReports(strings.NewReader(text), "x") {
 			if err != nil || r.Version == "" {
 				t.Fatalf("%s: %v", text, err)
 			}
-			got = append(got, r.Jobs[0].Directions[Read].TotalIOs)
+			got = append(got, r.Jobs[0].Directions[fiolog.Read].TotalIOs)
 		}
 		if !slices.Equal(got, []uint64{7, 8}) {
 			t.Errorf("%s: %v", text, got)

@@ -1,4 +1,4 @@
-package fiolog
+package fiolog_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // manyTimes reads a text with a piece of it many times, as an archive of some kilobytes has it.
@@ -93,7 +94,7 @@ func TestReportLimits(t *testing.T) {
 			var reports, jobs int
 			var errs []error
 			used := memtest.Measure(t, func() {
-				for r, err := range ReadReports(in, "x") {
+				for r, err := range fiolog.ReadReports(in, "x") {
 					if err != nil {
 						errs = append(errs, err)
 						continue
@@ -117,12 +118,12 @@ func TestReportOfManyJobs(t *testing.T) {
 	const all = 4096 // fio has no more
 	in := manyTimes(begin+`"jobs": [`, `{"jobname": "a", "job options": {"rw": "read"}, "read": {"clat_ns": {"bins": {"1": 2, "3": 4}}}},`+"\n", all/1000*1000, `{}]}`)
 	n := 0
-	for r, err := range ReadReports(in, "x") {
+	for r, err := range fiolog.ReadReports(in, "x") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		n += len(r.Jobs)
-		if j := r.Jobs[7]; j.Name != "a" || j.Options["rw"] != "read" || len(j.Directions[Read].Clat.Bins) != 2 {
+		if j := r.Jobs[7]; j.Name != "a" || j.Options["rw"] != "read" || len(j.Directions[fiolog.Read].Clat.Bins) != 2 {
 			t.Errorf("job %+v", j)
 		}
 	}

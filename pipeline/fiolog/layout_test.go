@@ -1,4 +1,4 @@
-package fiolog
+package fiolog_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 func layoutOf(tb testing.TB, unit hist.Unit, groups, coarseness int) hist.Layout {
@@ -24,9 +25,9 @@ func layoutOf(tb testing.TB, unit hist.Unit, groups, coarseness int) hist.Layout
 }
 
 // hinted reads a log with a hint.
-func hinted(tb testing.TB, log []byte, hint hist.Hint) ([]*Record, []string, error) {
+func hinted(tb testing.TB, log []byte, hint hist.Hint) ([]*fiolog.Record, []string, error) {
 	tb.Helper()
-	r := NewReader(bytes.NewReader(log), "x.log", ClatHist)
+	r := fiolog.NewReader(bytes.NewReader(log), "x.log", fiolog.ClatHist)
 	r.Hint = hint
 	return drain(tb, r)
 }
@@ -56,27 +57,6 @@ func TestReaderAnyLayout(t *testing.T) {
 	}
 }
 
-// TestReaderLongestRow has all columns that there can be, as wide as they can be.
-func TestReaderLongestRow(t *testing.T) {
-	for name, count := range map[string]string{"fast": "9999999999999999", "slow": "00000000000000000001"} {
-		three := func(row string) []byte { return []byte("1" + row + "2" + row + "3" + row) }
-		row := "000, 0, 4096" + strings.Repeat(", "+count, hist.MaxColumns) + "\n"
-		hint := hist.Hint{Unit: hist.Microseconds}
-		rows, faults, err := hinted(t, three(row), hint)
-		if len(rows) != 0 || len(faults) != 3 || err != io.EOF {
-			t.Errorf("%s: requests at latencies of 292 years: got %d rows, %.200q, %v", name, len(rows), faults, err)
-		}
-		// Bins at latencies that can be: the rest are zeros of as many digits.
-		real := layoutOf(t, hist.Microseconds, 64, 0).Real()
-		row = "000, 0, 4096" + strings.Repeat(", "+count, real) + strings.Repeat(", "+strings.Repeat("0", len(count)), hist.MaxColumns-real) + "\n"
-		rows, faults, err = hinted(t, three(row), hint)
-		if len(rows) != 3 || len(faults) != 0 || err != io.EOF || len(rows[2].Bins) != real {
-			t.Errorf("%s: got %d rows, %.200q, %v", name, len(rows), faults, err)
-		}
-		checkParse(t, []byte("1"+row))
-	}
-}
-
 // TestReaderMoreGroupsDamaged: damage does not hide which layout a log has.
 func TestReaderMoreGroupsDamaged(t *testing.T) {
 	lines := strings.SplitAfter(string(busyLog(6, 34*64, 5)), "\n")
@@ -94,7 +74,7 @@ func TestReaderMoreGroupsDamaged(t *testing.T) {
 		{"first row cut to what 17 groups have", cut(lines[0], 17*64) + strings.Join(lines[1:], ""), known, 5,
 			[]string{"x.log:1:%d: got 1088 bins, want 2176 bins as in line 2"}, "EOF"},
 		{"first row cut to what nothing has", cut(lines[0], 1100) + strings.Join(lines[1:], ""), known, 5,
-			[]string{"x.log:1:%d: got 1100 bins, want " + wantBins}, "EOF"},
+			[]string{"x.log:1:%d: got 1100 bins, want 1856 or 1216 bins, or one of these divided by 2, 4, 8, 16, 32 or 64"}, "EOF"},
 		{"later row cut to what fio 3 has", strings.Join(lines[:4], "") + cut(lines[4], 1856) + lines[5], known, 5,
 			[]string{"x.log:5:%d: got 1856 bins, want 2176 bins as in line 1"}, "EOF"},
 		{"the only row cut", strings.TrimSuffix(cut(lines[0], 1856), "\n"), hist.Hint{Unit: hist.Nanoseconds, Groups: 34}, 0,
@@ -126,12 +106,12 @@ func TestReaderMoreGroupsDamaged(t *testing.T) {
 // TestReaderForgetsHint with the log that it was for.
 func TestReaderForgetsHint(t *testing.T) {
 	log := busyLog(3, 24*64, 5)
-	r := NewReader(bytes.NewReader(log), "x.log", ClatHist)
+	r := fiolog.NewReader(bytes.NewReader(log), "x.log", fiolog.ClatHist)
 	r.Hint = hist.Hint{Unit: hist.Microseconds, Groups: 24}
 	if rows, _, err := drain(t, r); len(rows) != 3 || err != io.EOF {
 		t.Fatalf("got %d rows, %v", len(rows), err)
 	}
-	r.Reset(bytes.NewReader(log), "x.log", ClatHist)
+	r.Reset(bytes.NewReader(log), "x.log", fiolog.ClatHist)
 	if _, err := r.Next(); !errors.Is(err, hist.ErrLayout) {
 		t.Errorf("got %v", err)
 	}
@@ -163,12 +143,12 @@ func TestReportOfMoreGroups(t *testing.T) {
 				t.Fatalf("bin %d: %q", last, faults)
 			}
 			want := layoutOf(t, c.unit, max(c.usual, last/64+1), 0)
-			for _, d := range []Direction{Read, Write} {
+			for _, d := range []fiolog.Direction{fiolog.Read, fiolog.Write} {
 				if got := reports[0].Jobs[0].Directions[d].Clat; got.Layout != want {
 					t.Fatalf("bin %d, %v: got %v, want %v", last, d, got.Layout, want)
 				}
 			}
-			if got := reports[0].Jobs[0].Directions[Read].Clat.Bins; !cmp.Equal(got, bins) {
+			if got := reports[0].Jobs[0].Directions[fiolog.Read].Clat.Bins; !cmp.Equal(got, bins) {
 				t.Fatalf("got %v, want %v", got, bins)
 			}
 			if reports[0].Unit != c.unit || reports[0].Groups() != want.Groups() {
@@ -185,14 +165,14 @@ func TestReportOfMoreGroups(t *testing.T) {
 	// Old reports say how many bins there are.
 	doc := `{"fio version": "fio-2.16", "jobs": [{"read": {"clat": {"bins": {"FIO_IO_U_PLAT_NR": 1536, "317": 2, "FIO_IO_U_PLAT_BITS": 6}}}}]}`
 	reports, faults := readReports(strings.NewReader(doc))
-	if len(faults) > 0 || len(reports) != 1 || reports[0].Jobs[0].Directions[Read].Clat.Layout != layoutOf(t, hist.Microseconds, 24, 0) {
+	if len(faults) > 0 || len(reports) != 1 || reports[0].Jobs[0].Directions[fiolog.Read].Clat.Layout != layoutOf(t, hist.Microseconds, 24, 0) {
 		t.Errorf("%q", faults)
 	}
 }
 
 // TestLatencyHistogram: what else is known of the groups corrects what the bins show.
 func TestLatencyHistogram(t *testing.T) {
-	l := Latency{Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: 5, Count: 2}, {Index: 1855, Count: 1}}}
+	l := fiolog.Latency{Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: 5, Count: 2}, {Index: 1855, Count: 1}}}
 	for _, c := range []struct {
 		groups int
 		want   hist.Layout
@@ -236,7 +216,27 @@ func TestReportHint(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", c.doc, got, c.want)
 		}
 	}
-	if got := (&Report{}).Hint(math.MaxInt); got != (hist.Hint{}) {
+	if got := (&fiolog.Report{}).Hint(math.MaxInt); got != (hist.Hint{}) {
 		t.Errorf("no job: got %+v", got)
+	}
+}
+
+// TestReaderLongestRow has all columns that there can be, as wide as they can be.
+func TestReaderLongestRow(t *testing.T) {
+	for name, count := range map[string]string{"fast": "9999999999999999", "slow": "00000000000000000001"} {
+		three := func(row string) []byte { return []byte("1" + row + "2" + row + "3" + row) }
+		row := "000, 0, 4096" + strings.Repeat(", "+count, hist.MaxColumns) + "\n"
+		hint := hist.Hint{Unit: hist.Microseconds}
+		rows, faults, err := hinted(t, three(row), hint)
+		if len(rows) != 0 || len(faults) != 3 || err != io.EOF {
+			t.Errorf("%s: requests at latencies of 292 years: got %d rows, %.200q, %v", name, len(rows), faults, err)
+		}
+		// Bins at latencies that can be: the rest are zeros of as many digits.
+		real := layoutOf(t, hist.Microseconds, 64, 0).Real()
+		row = "000, 0, 4096" + strings.Repeat(", "+count, real) + strings.Repeat(", "+strings.Repeat("0", len(count)), hist.MaxColumns-real) + "\n"
+		rows, faults, err = hinted(t, three(row), hint)
+		if len(rows) != 3 || len(faults) != 0 || err != io.EOF || len(rows[2].Bins) != real {
+			t.Errorf("%s: got %d rows, %.200q, %v", name, len(rows), faults, err)
+		}
 	}
 }

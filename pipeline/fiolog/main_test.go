@@ -1,4 +1,4 @@
-package fiolog
+package fiolog_test
 
 import (
 	"testing"

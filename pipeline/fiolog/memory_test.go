@@ -1,4 +1,4 @@
-package fiolog
+package fiolog_test
 
 import (
 	"bytes"
@@ -12,17 +12,18 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // TestSaveMemory: what is read does not depend on how much memory reading takes.
 func TestSaveMemory(t *testing.T) {
 	wide := fmt.Sprintf("1000, 0, 4096%s\n", strings.Repeat(", 12345678901234567", 1856)) // more than the small buffer
 	for name, log := range map[string]string{
-		"rows": string(logOf(36, 1856, 220, 4000)), "wide rows": strings.Repeat(wide, 5), "bad": "x\n" + wide + "y\n" + wide,
-		"too long": wide + strings.Repeat("1", 2*maxBuffer) + "\n" + wide, "short": "1000, 0, 4096",
+		"rows": string(fiolog.LogOf(36, 1856, 220, 4000)), "wide rows": strings.Repeat(wide, 5), "bad": "x\n" + wide + "y\n" + wide,
+		"too long": wide + strings.Repeat("1", 1<<20) + "\n" + wide, "short": "1000, 0, 4096",
 	} {
 		read := func(save bool) (all []string) {
-			r := NewReader(bytes.NewReader([]byte(log)), name, ClatHist)
+			r := fiolog.NewReader(bytes.NewReader([]byte(log)), name, fiolog.ClatHist)
 			if save {
 				r.SaveMemory()
 			}
@@ -34,7 +35,7 @@ func TestSaveMemory(t *testing.T) {
 				if err != nil {
 					all = append(all, err.Error())
 				}
-				if err != nil && !errors.As(err, new(*SyntaxError)) {
+				if err != nil && !errors.As(err, new(*fiolog.SyntaxError)) {
 					return all
 				}
 			}
@@ -50,10 +51,10 @@ func TestReadersAtOnce(t *testing.T) {
 	const logs = 1000
 	row := []byte("1000, 0, 4096" + strings.Repeat(", 0", hist.Fio3(0).Len()-1) + ", 5\n")
 	text := bytes.Repeat(row, 20)
-	var readers []*Reader
+	var readers []*fiolog.Reader
 	used := memtest.Measure(t, func() {
 		for range logs {
-			r := NewReader(io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text))), "x", ClatHist)
+			r := fiolog.NewReader(io.NewSectionReader(bytes.NewReader(text), 0, int64(len(text))), "x", fiolog.ClatHist)
 			r.SaveMemory()
 			if rec, err := r.Next(); err != nil || rec.Total != 5 {
 				t.Fatal(rec, err)

@@ -1,15 +1,36 @@
-package fiolog
+package fiolog_test
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
+// orderOf reads a log of rows with times, each with r, w or t for its direction, and says which of them "+" go on,
+// "*" begin a new job, or "-" are left out.
+func orderOf(tb rapid.TB, times []string) string {
+	tb.Helper()
+	var log strings.Builder
+	answers := make([]byte, len(times))
+	for i, s := range times {
+		d := strings.IndexByte("rwt", s[len(s)-1])
+		fmt.Fprintf(&log, "%s, %d, 4096, 1%s\n", s[:len(s)-1], d, strings.Repeat(", 0", 28))
+		answers[i] = '-'
+	}
+	rows, _, err := readAll(tb, strings.NewReader(log.String()))
+	if err != io.EOF {
+		tb.Fatalf("%s: %v", times, err)
+	}
+	for _, r := range rows {
+		answers[r.Line-1] = map[bool]byte{false: '+', true: '*'}[r.NewJob]
+	}
+	return string(answers)
+}
+
 func TestOrder(t *testing.T) {
-	// Times with r, w or t; the answers: "+" good, "*" a new job, "-" left out.
 	tests := []struct{ name, times, want string }{
 		{"one job", "1000r 1002w 2000r 2002w", "++++"},
 		{"two jobs", "1003r 1005w 2003r 2005w 1003r 1004w 2003r", "++++*++"},
@@ -29,29 +50,9 @@ func TestOrder(t *testing.T) {
 		{"beyond all dates", "253402300800000r 1000r", "-+"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var o order
-			got := ""
-			for _, s := range strings.Fields(tt.times) {
-				var at int64
-				var d byte
-				if _, err := fmt.Sscanf(s, "%d%c", &at, &d); err != nil {
-					t.Fatal(err)
-				}
-				newJob, want := o.check(at, Direction(strings.IndexByte("rwt", d)))
-				switch {
-				case want != "":
-					got += "-"
-				case newJob:
-					got += "*"
-				default:
-					got += "+"
-				}
-			}
-			if got != tt.want {
-				t.Errorf("%s: got %s, want %s", tt.times, got, tt.want)
-			}
-		})
+		if got := orderOf(t, strings.Fields(tt.times)); got != tt.want {
+			t.Errorf("%s: %s: got %s, want %s", tt.name, tt.times, got, tt.want)
+		}
 	}
 }
 
@@ -59,21 +60,21 @@ func TestOrder(t *testing.T) {
 // should, and no row is lost.
 func TestOrderOfJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var o order
 		interval := int64(rapid.SampledFrom([]int{100, 500, 1000, 10000}).Draw(t, "interval"))
 		base := rapid.SampledFrom([]int64{0, 0, 1700000000000}).Draw(t, "base")
-		jobs := rapid.IntRange(1, 5).Draw(t, "jobs")
-		for job := range jobs {
+		var times []string
+		want := ""
+		for job := range rapid.IntRange(1, 5).Draw(t, "jobs") {
 			rows := rapid.Int64Range(2, 20).Draw(t, "rows")
 			for row := range rows {
-				for d := range Direction(2) {
-					at := base + (row+1)*interval + rapid.Int64Range(0, interval/20).Draw(t, "late")
-					newJob, want := o.check(at, d)
-					if want != "" || newJob != (job > 0 && row == 0 && d == 0) {
-						t.Fatalf("job %d, row %d, %d %s: new job %t, want %q", job, row, at, d, newJob, want)
-					}
+				for _, d := range "rw" {
+					times = append(times, fmt.Sprintf("%d%c", base+(row+1)*interval+rapid.Int64Range(0, interval/20).Draw(t, "late"), d))
 				}
 			}
+			want += map[bool]string{false: "+", true: "*"}[job > 0] + strings.Repeat("+", int(2*rows)-1)
+		}
+		if got := orderOf(t, times); got != want {
+			t.Fatalf("%v: got %s, want %s", times, got, want)
 		}
 	})
 }

@@ -2,14 +2,13 @@ package fiolog
 
 import (
 	"bytes"
-	"errors"
-	"io"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -141,6 +140,13 @@ func TestParseRandomRows(t *testing.T) {
 	})
 }
 
+// TestParseLongestRow has all columns that there can be, as wide as they can be.
+func TestParseLongestRow(t *testing.T) {
+	for _, count := range []string{", 9999999999999999", ", 00000000000000000001"} {
+		checkParse(t, []byte("1000, 0, 4096"+strings.Repeat(count, hist.MaxColumns)+"\n"))
+	}
+}
+
 func TestParseTotalTooLarge(t *testing.T) {
 	const most = "9999999999999999999, " // that parseFast takes
 	var bins binBuffer
@@ -168,105 +174,6 @@ func TestParseFastTakesRealRows(t *testing.T) {
 	}
 }
 
-func TestReaderRealLogs(t *testing.T) {
-	tests := []struct {
-		name     string
-		rows     int
-		requests uint64
-		newJobs  []int // line numbers
-	}{
-		{"good.log.gz", 18, 14452, nil},
-		{"one-file.log.gz", 30, 7512, []int{11, 21}},
-		{"stalls.log.gz", 26, 6504, nil},
-		{"trims.log.gz", 11, 410, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			log := golden.Gunzip(t, filepath.Join("testdata", tt.name))
-			rows, faults, err := readAll(t, bytes.NewReader(log))
-			if len(faults) > 0 || err != io.EOF {
-				t.Fatalf("got errors %q and %v, want none and EOF", faults, err)
-			}
-			var requests uint64
-			var newJobs []int
-			for i, r := range rows {
-				requests += r.Total
-				if r.NewJob {
-					newJobs = append(newJobs, r.Line)
-				}
-				if r.Line != i+1 || r.Layout != hist.Fio3(0) {
-					t.Errorf("row %d is of line %d, layout %v", i+1, r.Line, r.Layout)
-				}
-				checkBins(t, r.Layout, r.Bins)
-			}
-			if len(rows) != tt.rows || requests != tt.requests {
-				t.Errorf("got %d rows of %d requests, want %d of %d", len(rows), requests, tt.rows, tt.requests)
-			}
-			if d := cmp.Diff(tt.newJobs, newJobs); d != "" {
-				t.Errorf("new jobs (-want +got):\n%s", d)
-			}
-		})
-	}
-}
-
-// TestReaderPieces reads the same from a source that returns pieces of any length.
-func TestReaderPieces(t *testing.T) {
-	log := strings.Repeat(damaged(t, "wrongcount_mid")+damaged(t, "long_line"), 3) + damaged(t, "trunc_midnumber")
-	want, wantFaults, _ := readAll(t, strings.NewReader(log))
-	for name, src := range map[string]io.Reader{
-		"half":          iotest.HalfReader(strings.NewReader(log)),
-		"data with EOF": iotest.DataErrReader(strings.NewReader(log)),
-		"one byte":      iotest.OneByteReader(strings.NewReader(log)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, faults, err := readAll(t, src)
-			if d := cmp.Diff(want, got, cmp.Comparer(func(a, b hist.Layout) bool { return a == b })); d != "" || err != io.EOF {
-				t.Errorf("rows (-want +got), %v:\n%s", err, d)
-			}
-			if d := cmp.Diff(wantFaults, faults); d != "" {
-				t.Errorf("errors (-want +got):\n%s", d)
-			}
-		})
-	}
-}
-
-func TestReaderSourceFails(t *testing.T) {
-	broken := errors.New("broken pipe")
-	log := golden.Gunzip(t, filepath.Join("testdata", "good.log.gz"))
-	rows, faults, err := readAll(t, io.MultiReader(bytes.NewReader(log[:20000]), iotest.ErrReader(broken)))
-	if len(rows) != 3 || len(faults) > 0 || !errors.Is(err, broken) || err.Error() != "read x.log: broken pipe" {
-		t.Errorf("got %d rows, %q and %v", len(rows), faults, err)
-	}
-	stuck := io.MultiReader(bytes.NewReader(log[:20000]), readerFunc(func([]byte) (int, error) { return 0, nil }))
-	if _, _, err := readAll(t, stuck); !errors.Is(err, io.ErrNoProgress) {
-		t.Errorf("a source that returns nothing ends with %v", err)
-	}
-	liar := readerFunc(func(b []byte) (int, error) { return len(b) + 1, nil })
-	if _, _, err := readAll(t, liar); err == nil || err == io.EOF {
-		t.Errorf("a source that claims too much ends with %v", err)
-	}
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
-
-func TestReaderDoesNotAllocate(t *testing.T) {
-	log := repeat(golden.Gunzip(t, filepath.Join("testdata", "good.log.gz")), 4<<20)
-	r := NewReader(bytes.NewReader(log), "x.log", ClatHist)
-	if _, err := r.Next(); err != nil {
-		t.Fatal(err)
-	}
-	n := testing.AllocsPerRun(500, func() {
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if n != 0 {
-		t.Errorf("a row takes %v allocations, want 0", n)
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"1, 0, 4096, 0, 0, 0, 0, 0, 0, 0, 0, 12, 3, 0, 123456, 1234567, 0\n",
@@ -280,39 +187,77 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { checkParse(t, b) })
 }
 
-func FuzzReader(f *testing.F) {
-	for _, name := range []string{"tabs_spaces", "backwards", "cut_to_928", "nul"} {
-		log := []byte(damaged(f, name))
-		f.Add(log[:12000], 1, 7)
+func benchmarkRow(b *testing.B, log []byte, parse func(line []byte, bins *binBuffer, r *row)) {
+	b.SetBytes(int64(len(log)))
+	b.ReportAllocs()
+	var bins binBuffer
+	for b.Loop() {
+		for rest := log; len(rest) > 0; {
+			var r row
+			n := bytes.IndexByte(rest, '\n') + 1
+			parse(rest[:n], &bins, &r)
+			rest = rest[n:]
+		}
 	}
-	f.Add(busyLog(6, 29, 5), 3, 2)
-	f.Fuzz(func(t *testing.T, b []byte, times, step int) {
-		log := bytes.Repeat(b, min(max(times, 1), 4))
-		want, wantFaults, wantErr := readAll(t, bytes.NewReader(log))
-		step = min(max(step, 1), 1<<20)
-		got, faults, err := readAll(t, readerFunc(func() func([]byte) (int, error) {
-			src := bytes.NewReader(log)
-			return func(p []byte) (int, error) { return src.Read(p[:min(step, len(p))]) }
-		}()))
-		if len(got) != len(want) || !cmp.Equal(faults, wantFaults) || (err == io.EOF) != (wantErr == io.EOF) {
-			t.Fatalf("in pieces of %d: %d rows, %q, %v; at once: %d rows, %q, %v", step, len(got), faults, err, len(want), wantFaults, wantErr)
-		}
-		for i, r := range got {
-			if r.Layout != want[i].Layout || !cmp.Equal(r.Bins, want[i].Bins) || r.Total != want[i].Total || r.Time != want[i].Time || r.NewJob != want[i].NewJob {
-				t.Fatalf("row %d differs: %+v and %+v", i, r, want[i])
-			}
-		}
+}
+
+func BenchmarkParse(b *testing.B) {
+	log := LogOf(36, 1856, 220, 40)
+	b.Run("fast", func(b *testing.B) {
+		benchmarkRow(b, log, func(line []byte, bins *binBuffer, r *row) { parseFast(line, bins, r) })
+	})
+	b.Run("fast/long counts", func(b *testing.B) {
+		benchmarkRow(b, LogOf(36, 1856, 220, 4000), func(line []byte, bins *binBuffer, r *row) { parseFast(line, bins, r) })
+	})
+	b.Run("slow", func(b *testing.B) {
+		benchmarkRow(b, log, func(line []byte, bins *binBuffer, r *row) { parseSlow(line[:len(line)-1], bins, r) })
+	})
+	b.Run("plain loop", func(b *testing.B) { benchmarkRow(b, log, plainLoop) })
+	b.Run("newlines only", func(b *testing.B) {
+		benchmarkRow(b, log, func([]byte, *binBuffer, *row) {})
 	})
 }
 
-// checkBins fails the test unless bins ascend and are the layout's.
-func checkBins(t *testing.T, l hist.Layout, bins []hist.Bin) {
-	t.Helper()
-	last := -1
-	for i, b := range bins {
-		if int(b.Index) <= last || int(b.Index) >= l.Len() {
-			t.Fatalf("bin %d, the %dth, is not in range or does not ascend", b.Index, i)
+// plainLoop is what one would write first: a number is digits, all else separates.
+func plainLoop(line []byte, bins *binBuffer, r *row) {
+	v, digits, field := uint64(0), false, 0
+	for _, c := range line {
+		if d := c - '0'; d <= 9 {
+			v, digits = v*10+uint64(d), true
+			continue
 		}
-		last = int(b.Index)
+		if !digits {
+			continue
+		}
+		if field >= headFields && v != 0 {
+			bins[r.used&(binSlots-1)] = hist.Bin{Index: uint32(field - headFields), Count: v}
+			r.used++
+		}
+		v, digits = 0, false
+		field++
 	}
+}
+
+// LogOf is a log of rows in which n of the bins are not zero: clustered, with gaps, as a device with two kinds of latency
+// has them. mean is that of their counts.
+func LogOf(rows, columns, n int, mean float64) []byte {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	counts := make([]int, columns)
+	for i := range rows {
+		clear(counts)
+		for left := n; left > 0; {
+			at := columns/2 + int(rng.NormFloat64()*float64(columns)/14)
+			if at >= 0 && at < columns && counts[at] == 0 {
+				counts[at] = 1 + int(rng.ExpFloat64()*mean)
+				left--
+			}
+		}
+		fmt.Fprintf(&b, "%d, %d, 4096", 1000*(i/2+1)+i%2, i%2)
+		for _, c := range counts {
+			fmt.Fprintf(&b, ", %d", c)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
 }

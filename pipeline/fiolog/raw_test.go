@@ -1,4 +1,4 @@
-package fiolog
+package fiolog_test
 
 import (
 	"bytes"
@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-func readRaw(src io.Reader) (rows []Record, faults []string, final error) {
-	r := NewReader(src, "x.log", Clat)
+func readRaw(src io.Reader) (rows []fiolog.Record, faults []string, final error) {
+	r := fiolog.NewReader(src, "x.log", fiolog.Clat)
 	for {
 		rec, err := r.Next()
-		switch bad := (*SyntaxError)(nil); {
+		switch bad := (*fiolog.SyntaxError)(nil); {
 		case errors.As(err, &bad):
 			faults = append(faults, err.Error())
 		case err != nil:
@@ -31,32 +32,32 @@ func readRaw(src io.Reader) (rows []Record, faults []string, final error) {
 func TestRawRows(t *testing.T) {
 	tests := []struct {
 		name, line string
-		want       Record
+		want       fiolog.Record
 		fault      string
 	}{
-		{"fio 2", "17, 150, 1, 4096\n", Record{Time: 17, Value: 150, Direction: Write, BlockSize: 4096, Line: 1}, ""},
-		{"with a priority class", "17, 153868, 0, 4096, 0\n", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, ""},
-		{"with a priority", "17, 153868, 2, 4096, 0x4004\r\n", Record{Time: 17, Value: 153868, Direction: Trim, BlockSize: 4096, Line: 1}, ""},
-		{"with offset, priority, issue time", "17, 153868, 0, 4096, 81920, 0, 123456\n", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, ""},
-		{"with offset", "17, 153868, 0, 4096, 81920\n", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1}, ""},
-		{"mean and maximum", "1000, 150, 9000, 1, 0, 0\n", Record{Time: 1000, Value: 150, Direction: Write, Averaged: true, Line: 1, IsFio3: true}, ""},
-		{"tabs", "17\t, 150 ,1,\t4096 \n", Record{Time: 17, Value: 150, Direction: Write, BlockSize: 4096, Line: 1}, ""},
-		{"large value", "17, 9223372036854775807, 1, 0\n", Record{Time: 17, Value: 1<<63 - 1, Direction: Write, Line: 1}, ""},
-		{"value too large", "17, 9223372036854775808, 1, 0\n", Record{}, `x.log:1:5: got "9223372036854775808", want a value`},
-		{"negative", "17, -5, 1, 4096\n", Record{}, `x.log:1:5: got "-5", want a value`},
-		{"direction", "17, 5, 3, 4096\n", Record{}, `x.log:1:8: got "3", want a direction: 0 (read), 1 (write) or 2 (trim)`},
-		{"three columns", "17, 5, 1\n", Record{}, `x.log:1:9: got 3 columns, want 4 to 8`},
-		{"histogram", "17, 1, 4096" + strings.Repeat(", 0", 29) + "\n", Record{}, `x.log:1:99: got 32 columns, want 4 to 8`},
-		{"text", "hello\n", Record{}, `x.log:1:1: got "hello", want a time in ms`},
-		{"time", "999999999999999, 1, 1, 0\n", Record{}, `x.log:1:1: got "999999999999999", want a time before the year 10000, in ms`},
-		{"cut", "17, 153868, 0, 4096, 0\n18, 1", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, `x.log:2:6: got the end of the file, want the end of the line`},
-		{"cut after a comma", "\n18, ", Record{}, `x.log:2:4: got the end of the file, want the end of the line`},
-		{"bad and cut", "18, x, 0", Record{}, `x.log:1:5: got "x", want a value`},
+		{"fio 2", "17, 150, 1, 4096\n", fiolog.Record{Time: 17, Value: 150, Direction: fiolog.Write, BlockSize: 4096, Line: 1}, ""},
+		{"with a priority class", "17, 153868, 0, 4096, 0\n", fiolog.Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, ""},
+		{"with a priority", "17, 153868, 2, 4096, 0x4004\r\n", fiolog.Record{Time: 17, Value: 153868, Direction: fiolog.Trim, BlockSize: 4096, Line: 1}, ""},
+		{"with offset, priority, issue time", "17, 153868, 0, 4096, 81920, 0, 123456\n", fiolog.Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, ""},
+		{"with offset", "17, 153868, 0, 4096, 81920\n", fiolog.Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1}, ""},
+		{"mean and maximum", "1000, 150, 9000, 1, 0, 0\n", fiolog.Record{Time: 1000, Value: 150, Direction: fiolog.Write, Averaged: true, Line: 1, IsFio3: true}, ""},
+		{"tabs", "17\t, 150 ,1,\t4096 \n", fiolog.Record{Time: 17, Value: 150, Direction: fiolog.Write, BlockSize: 4096, Line: 1}, ""},
+		{"large value", "17, 9223372036854775807, 1, 0\n", fiolog.Record{Time: 17, Value: 1<<63 - 1, Direction: fiolog.Write, Line: 1}, ""},
+		{"value too large", "17, 9223372036854775808, 1, 0\n", fiolog.Record{}, `x.log:1:5: got "9223372036854775808", want a value`},
+		{"negative", "17, -5, 1, 4096\n", fiolog.Record{}, `x.log:1:5: got "-5", want a value`},
+		{"direction", "17, 5, 3, 4096\n", fiolog.Record{}, `x.log:1:8: got "3", want a direction: 0 (read), 1 (write) or 2 (trim)`},
+		{"three columns", "17, 5, 1\n", fiolog.Record{}, `x.log:1:9: got 3 columns, want 4 to 8`},
+		{"histogram", "17, 1, 4096" + strings.Repeat(", 0", 29) + "\n", fiolog.Record{}, `x.log:1:99: got 32 columns, want 4 to 8`},
+		{"text", "hello\n", fiolog.Record{}, `x.log:1:1: got "hello", want a time in ms`},
+		{"time", "999999999999999, 1, 1, 0\n", fiolog.Record{}, `x.log:1:1: got "999999999999999", want a time before the year 10000, in ms`},
+		{"cut", "17, 153868, 0, 4096, 0\n18, 1", fiolog.Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, `x.log:2:6: got the end of the file, want the end of the line`},
+		{"cut after a comma", "\n18, ", fiolog.Record{}, `x.log:2:4: got the end of the file, want the end of the line`},
+		{"bad and cut", "18, x, 0", fiolog.Record{}, `x.log:1:5: got "x", want a value`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			rows, faults, err := readRaw(strings.NewReader(tt.line))
-			rows, faults = append(rows, Record{}), append(faults, "")
+			rows, faults = append(rows, fiolog.Record{}), append(faults, "")
 			if !cmp.Equal(rows[0], tt.want, sameLayout) || faults[0] != tt.fault || err != io.EOF {
 				t.Errorf("got %+v, %q, %v, want %+v, %q", rows[0], faults[0], err, tt.want, tt.fault)
 			}
@@ -85,9 +86,9 @@ func TestRawGivesUp(t *testing.T) {
 		log  string
 		want error
 	}{
-		{junk(5000), ErrNotLog},
-		{strings.Repeat("x", 2<<20), ErrNotLog},
-		{"x\x9c" + junk(100), ErrStoredCompressed},
+		{junk(5000), fiolog.ErrNotLog},
+		{strings.Repeat("x", 2<<20), fiolog.ErrNotLog},
+		{"x\x9c" + junk(100), fiolog.ErrStoredCompressed},
 	} {
 		rows, _, err := readRaw(strings.NewReader(tt.log))
 		if len(rows) > 0 || !errors.Is(err, tt.want) {
@@ -101,7 +102,7 @@ func BenchmarkRawReader(b *testing.B) {
 	b.SetBytes(int64(len(log)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r := NewReader(bytes.NewReader(log), "x.log", Clat)
+		r := fiolog.NewReader(bytes.NewReader(log), "x.log", fiolog.Clat)
 		for {
 			if _, err := r.Next(); err == io.EOF {
 				break
@@ -124,7 +125,7 @@ func FuzzRaw(f *testing.F) {
 			t.Fatalf("in pieces of %d: %v, %q, %v; at once: %v, %q, %v", step, got, faults, err, want, wantFaults, wantErr)
 		}
 		for _, r := range got {
-			if r.Direction >= Directions || r.Value < 0 || r.Time < 0 {
+			if r.Direction >= fiolog.Directions || r.Value < 0 || r.Time < 0 {
 				t.Fatalf("%q gives %+v", s, r)
 			}
 		}

@@ -1,4 +1,4 @@
-package fiolog
+package fiolog_test
 
 import (
 	"compress/gzip"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // fioText returns output of fio from testdata/text: VERSION-JOB is that of --output-format=normal,terse,json, in which all
@@ -37,19 +39,19 @@ func fioText(t testing.TB, name string) string {
 }
 
 // only returns the text in one format.
-func only(all string, f Format) string {
+func only(all string, f fiolog.Format) string {
 	document, terse := regexp.MustCompile(`(?ms)^\{.*?^\}\n`), regexp.MustCompile(`(?m)^[345];.*\n`)
 	switch f {
-	case JSON:
+	case fiolog.JSON:
 		return document.FindString(all)
-	case Normal:
+	case fiolog.Normal:
 		return terse.ReplaceAllString(document.ReplaceAllString(all, ""), "")
 	default:
 		return strings.Join(terse.FindAllString(all, -1), "")
 	}
 }
 
-func oneReport(t *testing.T, text string) *Report {
+func oneReport(t *testing.T, text string) *fiolog.Report {
 	t.Helper()
 	reports, faults := readReports(strings.NewReader(text))
 	if len(reports) != 1 || len(faults) > 0 {
@@ -64,17 +66,17 @@ func TestText(t *testing.T) {
 		"2.21-mixed", "3.1-mixed", "3.16-mixed", "3.33-mixed", "3.33-both", "3.42-mixed", "3.42-group", "3.42-ms", "3.42-null", "3.42-unified", "3.42-numjobs", "3.42-trim",
 	} {
 		all := fioText(t, name)
-		want := oneReport(t, only(all, JSON))
-		if got := oneReport(t, all); got.Format != JSON || got.Timestamp != want.Timestamp {
+		want := oneReport(t, only(all, fiolog.JSON))
+		if got := oneReport(t, all); got.Format != fiolog.JSON || got.Timestamp != want.Timestamp {
 			t.Errorf("%s: of all formats in one file %v is read", name, got.Format)
 		}
-		for _, format := range []Format{Normal, Terse} {
+		for _, format := range []fiolog.Format{fiolog.Normal, fiolog.Terse} {
 			got := oneReport(t, only(all, format))
 			if got.Format != format || got.Version != want.Version || got.Unit != want.Unit || len(got.Jobs) != len(want.Jobs) || got.Doubt != "" {
 				t.Errorf("%s: %v: got %v of %s with %d jobs, want %d; %s", name, format, got.Format, got.Version, len(got.Jobs), len(want.Jobs), got.Doubt)
 				continue
 			}
-			if format == Normal && (!got.IsLocal || got.Timestamp/1000 != want.Timestamp/1000) {
+			if format == fiolog.Normal && (!got.IsLocal || got.Timestamp/1000 != want.Timestamp/1000) {
 				t.Errorf("%s: at %d, want %d", name, got.Timestamp, want.Timestamp)
 			}
 			for i := range want.Jobs {
@@ -85,7 +87,7 @@ func TestText(t *testing.T) {
 }
 
 // compareJobs compares a job in a text with that in JSON, to the steps to which the text is rounded.
-func compareJobs(t *testing.T, title string, format Format, want, got *Job) {
+func compareJobs(t *testing.T, title string, format fiolog.Format, want, got *fiolog.Job) {
 	near := func(what string, want, got, step float64) {
 		t.Helper()
 		if math.Abs(want-got) > step {
@@ -108,7 +110,7 @@ func compareJobs(t *testing.T, title string, format Format, want, got *Job) {
 		}
 		near("run time", float64(w.Runtime), float64(g.Runtime), 0)
 		near("bandwidth", float64(w.BandwidthBytes), float64(g.BandwidthBytes), 1024+float64(1024_000/w.Runtime)) // JSON of fio before 3.2 has KiB/s
-		if format == Normal {
+		if format == fiolog.Normal {
 			near("requests", float64(w.TotalIOs), float64(g.TotalIOs), 0)
 			near("bytes", float64(w.IOBytes), float64(g.IOBytes), 0)
 			near("IOPS", w.IOPS, g.IOPS, 0.001)
@@ -119,7 +121,7 @@ func compareJobs(t *testing.T, title string, format Format, want, got *Job) {
 				t.Errorf("%s: terse output does not count requests", title)
 			}
 		}
-		for i, of := range []struct{ w, g *Latency }{{&w.Slat, &g.Slat}, {&w.Clat, &g.Clat}, {&w.Lat, &g.Lat}} {
+		for i, of := range []struct{ w, g *fiolog.Latency }{{&w.Slat, &g.Slat}, {&w.Clat, &g.Clat}, {&w.Lat, &g.Lat}} {
 			const digits = 1e4 // of a maximum
 			step := float64(of.g.Step)
 			near(fmt.Sprint("minimum ", i), float64(of.w.Min), float64(of.g.Min), step)
@@ -148,7 +150,7 @@ func TestTextOptions(t *testing.T) {
 		"3.42-group":       {"rw=randrw bs=8192 numjobs=4"},
 	} {
 		var got []string
-		for _, j := range oneReport(t, only(fioText(t, name), Normal)).Jobs {
+		for _, j := range oneReport(t, only(fioText(t, name), fiolog.Normal)).Jobs {
 			got = append(got, fmt.Sprintf("rw=%s bs=%s numjobs=%s", j.Options["rw"], j.Options["bs"], j.Options["numjobs"]))
 		}
 		if d := cmp.Diff(want, got); d != "" {
@@ -164,9 +166,9 @@ func TestTextOptions(t *testing.T) {
 
 // TestTextOfClients: fio --client prints jobs without their hosts, and their sum, which is no job.
 func TestTextOfClients(t *testing.T) {
-	for _, format := range []Format{Normal, Terse} {
+	for _, format := range []fiolog.Format{fiolog.Normal, fiolog.Terse} {
 		r := oneReport(t, only(fioText(t, "3.33-client"), format))
-		if len(r.Jobs) != 2 || r.Jobs[0].Name != "a" || r.Jobs[1].Name != "b" || r.Jobs[0].Options["rw"] != map[Format]string{Normal: "randread"}[format] {
+		if len(r.Jobs) != 2 || r.Jobs[0].Name != "a" || r.Jobs[1].Name != "b" || r.Jobs[0].Options["rw"] != map[fiolog.Format]string{fiolog.Normal: "randread"}[format] {
 			t.Errorf("%v: %d jobs, %v", format, len(r.Jobs), r.Jobs[0].Options)
 		}
 	}
@@ -175,22 +177,22 @@ func TestTextOfClients(t *testing.T) {
 // TestTextOfFio2 checks a text of fio 2.1, which has no JSON of the same run, by hand.
 func TestTextOfFio2(t *testing.T) {
 	normal := oneReport(t, fioText(t, "2.1-mixed.normal"))
-	read := &normal.Jobs[0].Directions[Read]
+	read := &normal.Jobs[0].Directions[fiolog.Read]
 	p99 := read.Clat.Percentiles[12]
-	if read.TotalIOs != 62051 || read.IOBytes != 62051*4096 || read.Runtime != 1010 || read.Clat.Max != 48_240_000 || p99 != (Percentile{99, 2000}) {
+	if read.TotalIOs != 62051 || read.IOBytes != 62051*4096 || read.Runtime != 1010 || read.Clat.Max != 48_240_000 || p99 != (fiolog.Percentile{99, 2000}) {
 		t.Errorf("%+v", read)
 	}
 	terse := oneReport(t, fioText(t, "2.1-mixed.terse"))
-	if s := &terse.Jobs[3].Directions[Read]; terse.Version != "fio-2.1" || s.IOBytes != 32<<20 || !s.Uncounted {
+	if s := &terse.Jobs[3].Directions[fiolog.Read]; terse.Version != "fio-2.1" || s.IOBytes != 32<<20 || !s.Uncounted {
 		t.Errorf("%s %+v", terse.Version, s)
 	}
 }
 
 // TestTextInNoise puts other text around and between the lines of fio.
 func TestTextInNoise(t *testing.T) {
-	text := only(fioText(t, "3.33-mixed"), Normal)
+	text := only(fioText(t, "3.33-mixed"), fiolog.Normal)
 	want := oneReport(t, text)
-	same := cmpopts.IgnoreFields(Report{}, "Line", "Bytes", "Memory")
+	same := cmpopts.IgnoreFields(fiolog.Report{}, "Line", "Bytes", "Memory")
 	for name, other := range map[string]string{
 		"prompt and warnings": "$ fio mixed.fio > out\nnote: both iodepth >= 1 and synchronous I/O engine are selected\n" + text + "$ \n",
 		"CR LF":               strings.ReplaceAll(text, "\n", "\r\n"),
@@ -206,7 +208,7 @@ func TestTextInNoise(t *testing.T) {
 			t.Errorf("%s -want +got:\n%s", name, d)
 		}
 	}
-	if got := oneReport(t, fioText(t, "3.33-terminal.normal")); len(got.Jobs) != 1 || got.Jobs[0].Directions[Read].TotalIOs == 0 || got.Jobs[0].Options["bs"] != "4096" {
+	if got := oneReport(t, fioText(t, "3.33-terminal.normal")); len(got.Jobs) != 1 || got.Jobs[0].Directions[fiolog.Read].TotalIOs == 0 || got.Jobs[0].Options["bs"] != "4096" {
 		t.Errorf("from a terminal: %+v", got)
 	}
 }
@@ -289,9 +291,9 @@ func TestTextReports(t *testing.T) {
 		for _, r := range reports {
 			text := r.Format.String()
 			for _, j := range r.Jobs {
-				n := j.Directions[Read].TotalIOs
-				if r.Format == Terse {
-					n = j.Directions[Read].IOBytes >> 10
+				n := j.Directions[fiolog.Read].TotalIOs
+				if r.Format == fiolog.Terse {
+					n = j.Directions[fiolog.Read].IOBytes >> 10
 				}
 				text += fmt.Sprintf(" %s/%d=%d", j.Name, j.Process, n)
 				if j.Error != 0 {
@@ -339,7 +341,7 @@ func TestTextIsRounded(t *testing.T) {
 		{"fio 2, no decimals", text("1K-64K/4K-4K/4K-4K", "read : io=30.512MB, bw=1KB/s, iops=1000, runt=  1000msec"), 30 << 20, ""},
 	} {
 		j := oneReport(t, c.text).Jobs[0]
-		if s := &j.Directions[Read]; s.IOBytes != c.bytes || s.TotalIOs != 1000 || s.IOPS != 1000 || j.Options["bs"] != c.bs {
+		if s := &j.Directions[fiolog.Read]; s.IOBytes != c.bytes || s.TotalIOs != 1000 || s.IOPS != 1000 || j.Options["bs"] != c.bs {
 			t.Errorf("%s: %d bytes, %d requests, %v IOPS, options %v; want %d bytes, bs %q", c.name, s.IOBytes, s.TotalIOs, s.IOPS, j.Options, c.bytes, c.bs)
 		}
 	}
