@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// orderOf reads a log of rows with times, each with r, w or t for its direction, and says which of them "+" go on,
+// orderOf reads a log of rows with times, each with r, w or t for its direction, and says which of them "+" continue,
 // "*" begin a new job, or "-" are left out.
 func orderOf(tb rapid.TB, times []string) string {
 	tb.Helper()
