@@ -49,6 +49,13 @@ func All(files []*source.File) []*File {
 	return all
 }
 
+// renew forgets what was seen of a file that has changed since. f.mu must be held.
+func (f *File) renew() {
+	if now := f.State(); f.seen != now {
+		f.printed, f.yaml, f.digest, f.seen = nil, nil, nil, now
+	}
+}
+
 // Look looks at the beginning of the file. It may be good although the rest of the file is damaged.
 func (f *File) Look() *Look {
 	f.mu.Lock()

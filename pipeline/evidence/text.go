@@ -11,13 +11,6 @@ import (
 // peekLen is how much of a file is read to find out what it is.
 const peekLen = 64 << 10
 
-// renew forgets what was seen of a file that has changed since. f.mu must be held.
-func (f *File) renew() {
-	if now := f.State(); f.seen != now {
-		f.printed, f.yaml, f.digest, f.seen = nil, nil, nil, now
-	}
-}
-
 // text is the content of a file, which is hashed as it is read.
 type text struct {
 	*bufio.Reader
