@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // TestHostsApart: hosts whose clocks or files do not fit together, and that they may be lined up at their starts.
@@ -18,7 +18,7 @@ func TestHostsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer archive.Close()
-	run := archive.Runs[slices.IndexFunc(archive.Runs, func(r *cbt.Run) bool { return slices.Contains(r.HostNames(), "hostB") })]
+	run := archive.Runs[slices.IndexFunc(archive.Runs, func(r *assign.Run) bool { return slices.Contains(r.HostNames(), "hostB") })]
 	for _, c := range []struct {
 		opt  Options
 		warn bool

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/plan"
@@ -22,7 +22,7 @@ import (
 // Archive has the runs that were found under some paths, and the files that belong to no run. It must be closed. Its Until
 // ends all reading; it is not part of Open, because follow stores what it has read when it is interrupted.
 type Archive struct {
-	*cbt.Archive
+	*assign.Archive
 	*source.Set
 	// Empty lists the paths without files of fio or CBT, and without files that could not be read. It is nil if there is
 	// only one path.
@@ -31,7 +31,7 @@ type Archive struct {
 
 // Open finds the runs under the paths: logs, folders, archives, "-" for stdin.
 // progress may be nil. hosts says of which hosts the paths have files: they are one run.
-func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress), hosts ...cbt.HostPath) (*Archive, error) {
+func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress), hosts ...assign.HostPath) (*Archive, error) {
 	opt := layout.Options()
 	opt.Stdin, opt.Progress = stdin, progress
 	set, err := source.Scan(ctx, paths, opt)
@@ -54,7 +54,7 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 		files = files[n:]
 	}
 	set.Until(ctx)
-	found, err := cbt.Read(ctx, evidence.All(set.Files), hosts)
+	found, err := assign.Read(ctx, evidence.All(set.Files), hosts)
 	set.Until(context.Background())
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return nil, errors.Join(err, set.Close())
@@ -112,15 +112,15 @@ func (a *Archive) SetHost(host string) {
 // Together merges runs whose logs the user named one by one, unless it is known that they did not run at the same time. Runs
 // from folders and archives do not change. If several jobs of the merged run have the same host, volume and number, the later ones get their prefix as a
 // volume. Logs of one name in several folders stay apart. alone means that the user named all files, so no other files are expected.
-func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
-	var loose [][]*cbt.Run
-	var others []*cbt.Run
+func Together(runs []*assign.Run) (together []*assign.Run, alone bool) {
+	var loose [][]*assign.Run
+	var others []*assign.Run
 	for _, r := range runs {
 		if !r.IsLoose() {
 			others = append(others, r)
 			continue
 		}
-		i := slices.IndexFunc(loose, func(of []*cbt.Run) bool {
+		i := slices.IndexFunc(loose, func(of []*assign.Run) bool {
 			return slices.ContainsFunc(of, r.MayBeWith) && !haveSameNames(append(of[:len(of):len(of)], r))
 		})
 		if i < 0 {
@@ -136,7 +136,7 @@ func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
 		one := *of[0]
 		one.Logs, one.Others, one.Reports, one.Doubts = nil, nil, nil, nil // the user says that they are one
 		prefixes := map[plan.JobKey]string{}
-		add := func(to *[]cbt.Log, logs []cbt.Log) {
+		add := func(to *[]assign.Log, logs []assign.Log) {
 			for _, l := range logs {
 				key := plan.JobKey{Host: l.Host, Volume: l.Volume, Number: l.Job}
 				if prefix, ok := prefixes[key]; !ok {
@@ -151,7 +151,7 @@ func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
 			add(&one.Logs, r.Logs)
 			add(&one.Others, r.Others)
 			for _, f := range r.Reports {
-				if !slices.ContainsFunc(one.Reports, func(have cbt.Report) bool { return have.File == f.File }) {
+				if !slices.ContainsFunc(one.Reports, func(have assign.Report) bool { return have.File == f.File }) {
 					one.Reports = append(one.Reports, f)
 				}
 			}
@@ -163,8 +163,8 @@ func Together(runs []*cbt.Run) (together []*cbt.Run, alone bool) {
 }
 
 // haveSameNames reports whether logs of different runs have the same name, such as those in node01/ and node02/.
-func haveSameNames(runs []*cbt.Run) bool {
-	seen := map[string]*cbt.Run{}
+func haveSameNames(runs []*assign.Run) bool {
+	seen := map[string]*assign.Run{}
 	for _, r := range runs {
 		for _, l := range slices.Concat(r.Logs, r.Others) {
 			if other := seen[l.File.Path]; other != nil && other != r {

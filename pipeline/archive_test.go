@@ -14,11 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // openRuns are the runs under some paths. The archive is closed with the test.
-func openRuns(t *testing.T, stdin string, paths ...string) []*cbt.Run {
+func openRuns(t *testing.T, stdin string, paths ...string) []*assign.Run {
 	t.Helper()
 	a, err := Open(t.Context(), paths, strings.NewReader(stdin), nil)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -69,7 +69,7 @@ type averageReader struct {
 
 // all reads logs and adds their jobs up to the levels of documents. Latencies are weighted by the rate. What is not known of a
 // job is not known of a level.
-func (r *averageReader) all(ctx context.Context, logs []cbt.Log) (averages, error) {
+func (r *averageReader) all(ctx context.Context, logs []assign.Log) (averages, error) {
 	p, ofJobs := r.read.Plan, averages{}
 	for _, log := range logs {
 		if err := ctx.Err(); err != nil {
@@ -134,7 +134,7 @@ func (r *averageReader) all(ctx context.Context, logs []cbt.Log) (averages, erro
 //
 // A rate is that of the last interval, because fio writes no row for an interval without requests. A latency is the mean of
 // all requests since the row before. If that is longer than an interval, it shows nothing of single windows.
-func (r *averageReader) one(log cbt.Log, j *plan.Job, to averages) (end int64, err error) {
+func (r *averageReader) one(log assign.Log, j *plan.Job, to averages) (end int64, err error) {
 	of := &plan.Log{Log: log, Segment: -1}
 	l := r.open(of)
 	l.ofAll = true

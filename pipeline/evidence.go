@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
@@ -38,7 +38,7 @@ const mostLogs = 8000
 // all share the open logs. If absolute is true, they need a start, from any evidence. live is not nil while fio still
 // writes the files. Problems of single files are added to said. makePlan fails if the execution cannot be read at all or
 // ctx ends.
-func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *liveFiles, said *problems) ([]*input, error) {
+func makePlan(ctx context.Context, run *assign.Run, opt Options, absolute bool, live *liveFiles, said *problems) ([]*input, error) {
 	count := map[fiolog.Kind]int{fiolog.ClatHist: len(run.Logs)}
 	for _, l := range run.Others {
 		count[l.Kind]++
@@ -160,7 +160,7 @@ func (in *input) gather(ev *plan.Evidence) {
 
 // segments returns the parts of a log of several jobs (per_job_logs=0), with what their first rows show. A new job begins where times
 // start again. There is at least one part.
-func (in *input) segments(log cbt.Log, hint hist.Hint) []*plan.Log {
+func (in *input) segments(log assign.Log, hint hist.Hint) []*plan.Log {
 	begin := func(i int) *plan.Log { return &plan.Log{Log: log, Segment: i, Hint: hint, Parts: &evidence.Sums{}} }
 	parts := []*plan.Log{begin(0)}
 	l := in.openLog(parts[0])
@@ -303,7 +303,7 @@ const maxReports = 96 << 20
 // readOutputs reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone.
 // The first of these files that has a report is used, or another one in which the same report has its bins. live means that fio
 // still writes them.
-func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (outputs []*plan.Output) {
+func readOutputs(ctx context.Context, run *assign.Run, live bool, said *problems) (outputs []*plan.Output) {
 	type place struct{ host, volume string }
 	have := map[place]*plan.Output{}
 	memory := 0
@@ -362,7 +362,7 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 }
 
 // useBins replaces an output by one of another file that says the same and has bins.
-func useBins(ctx context.Context, out *plan.Output, f cbt.Report) {
+func useBins(ctx context.Context, out *plan.Output, f assign.Report) {
 	all := f.File.Printed(ctx).Executions
 	if n := len(all); n > 0 && all[n-1].HasBins && slices.Equal(all[n-1].Says, out.Says) {
 		*out = plan.Output{Report: f, Execution: *all[n-1]}

@@ -22,7 +22,7 @@ import (
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // liveFio writes periodic reports of jobs, one a second, as fio does.
@@ -94,7 +94,7 @@ func appendReport(t *testing.T, file string, report []byte) {
 }
 
 // onlyRun is the run under a path. The archive is closed with the test.
-func onlyRun(t *testing.T, path string) *cbt.Run {
+func onlyRun(t *testing.T, path string) *assign.Run {
 	t.Helper()
 	a, err := Open(t.Context(), []string{path}, nil, nil)
 	if err != nil {
@@ -124,7 +124,7 @@ type followed struct {
 }
 
 // live follows an execution.
-func live(ctx context.Context, run *cbt.Run, opt Options, quiet time.Duration) (out *followed, err error) {
+func live(ctx context.Context, run *assign.Run, opt Options, quiet time.Duration) (out *followed, err error) {
 	out, opt.Workers = &followed{}, 1 // time in a bubble stands still while a worker waits for another
 	var skipped []error
 	id := ""

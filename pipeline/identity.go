@@ -14,7 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
@@ -42,7 +42,7 @@ type Execution struct {
 
 // Look returns the execution by its reports, or without reports by its logs. A store can find the run by these, and
 // Look reads much less than [Stages].
-func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
+func Look(ctx context.Context, run *assign.Run, opt Options) (*Execution, error) {
 	p := &input{plan: &plan.Plan{Run: run, Outputs: readOutputs(ctx, run, false, &problems{})}, opt: opt}
 	p.all = []*plan.Plan{p.plan}
 	if ctx.Err() != nil {
@@ -138,7 +138,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		job          int
 	}
 	byFile := map[*evidence.File]part{}
-	add := func(role string, logs ...cbt.Log) {
+	add := func(role string, logs ...assign.Log) {
 		for _, l := range logs {
 			byFile[l.File] = part{l.File, role, l.Host, l.Volume, l.Job}
 		}

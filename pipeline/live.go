@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
@@ -23,7 +23,7 @@ var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --outp
 //
 // Reports end when they have not grown for quiet, or for the time of three reports, or when writing ends: what was read until
 // then is passed on, until ctx ends. An error is [ErrNotLive], or that of a context.
-func Live(ctx, writing context.Context, run *cbt.Run, opt Options, quiet time.Duration) iter.Seq2[*Stage, error] {
+func Live(ctx, writing context.Context, run *assign.Run, opt Options, quiet time.Duration) iter.Seq2[*Stage, error] {
 	reports := *run // fio writes the logs of a job when it ends, and its reports have all of them
 	reports.Logs, reports.Others = nil, nil
 	return func(yield func(*Stage, error) bool) {

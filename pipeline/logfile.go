@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
@@ -15,7 +15,7 @@ import (
 
 // logFile reads the rows of one job in a log. The plan opens it for its first rows, and reading continues after these.
 type logFile struct {
-	log   cbt.Log
+	log   assign.Log
 	file  io.Closer
 	in    *fiolog.Reader // nil after the end
 	ahead []logRow       // rows that were read ahead and not returned yet

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // Align says how windows are aligned for jobs that did not start together.
@@ -66,7 +66,7 @@ type Options struct {
 }
 
 // ArchiveOf returns the archive of a run for documents.
-func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
+func (o *Options) ArchiveOf(run *assign.Run) string { return cmp.Or(o.Archive, run.Archive) }
 
 // LabelsOver returns the labels that a run gets from an ingest which found these labels of an earlier one. A label without a
 // value removes that label.

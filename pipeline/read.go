@@ -2,7 +2,7 @@
 // all stages, which run one way:
 //
 //	source     finds files in folders and archives and unpacks them
-//	cbt        finds the files of each run and its configuration
+//	assign     finds the files of each run and its configuration
 //	fiolog     parses logs and reports
 //	plan       decides which rows are used and when each job ran; opens no file
 //	align      puts rows onto common windows, weights and merges them
@@ -21,7 +21,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/account"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -81,7 +81,7 @@ type shared struct {
 // Stages plans an execution of fio, and iterates over its stages in the order of time. If absolute is true, they get ids,
 // and starts from any evidence. If nothing of the execution can be read, there is one stage, whose result says why. Each
 // must be used before the next one. An error is that of ctx.
-func Stages(ctx context.Context, run *cbt.Run, opt Options, absolute bool) iter.Seq2[*Stage, error] {
+func Stages(ctx context.Context, run *assign.Run, opt Options, absolute bool) iter.Seq2[*Stage, error] {
 	return func(yield func(*Stage, error) bool) {
 		said, of := &problems{}, &shared{reported: map[string]bool{}}
 		for _, f := range run.Files() {

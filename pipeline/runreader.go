@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -141,7 +141,7 @@ func (r *runReader) newWindowMaker(ctx context.Context) (m *windowMaker, err err
 		m.size[d], isKnown = p.RequestSize(fiolog.Direction(d), r.isLive)
 		isMixed = isMixed || !isKnown
 	}
-	logs := slices.DeleteFunc(slices.Clone(p.Run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
+	logs := slices.DeleteFunc(slices.Clone(p.Run.Others), func(l assign.Log) bool { return l.Kind != fiolog.BW || l.Stored })
 	if isMixed && len(logs) > 0 && len(p.Averages) == 0 {
 		m.rates, err = r.averages(ctx, logs)
 	}
@@ -149,7 +149,7 @@ func (r *runReader) newWindowMaker(ctx context.Context) (m *windowMaker, err err
 }
 
 // averages reads logs of averages.
-func (r *runReader) averages(ctx context.Context, logs []cbt.Log) (averages, error) {
+func (r *runReader) averages(ctx context.Context, logs []assign.Log) (averages, error) {
 	in := averageReader{r.read, r.keys, levelsOf(r.opt.Levels), r.input.openLog, r.problems}
 	return in.all(ctx, logs)
 }

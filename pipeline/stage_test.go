@@ -7,11 +7,11 @@ import (
 
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // theStage calls do with the only stage of an execution.
-func theStage(ctx context.Context, run *cbt.Run, opt Options, absolute bool, do func(*Stage) (*Result, error)) (result *Result, err error) {
+func theStage(ctx context.Context, run *assign.Run, opt Options, absolute bool, do func(*Stage) (*Result, error)) (result *Result, err error) {
 	for stage, err := range Stages(ctx, run, opt, absolute) {
 		if err != nil {
 			return nil, err
@@ -27,12 +27,12 @@ func theStage(ctx context.Context, run *cbt.Run, opt Options, absolute bool, do 
 }
 
 // Read reads the only stage of an execution.
-func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*window.Window) error) (*Result, error) {
+func Read(ctx context.Context, run *assign.Run, opt Options, put func(*window.Window) error) (*Result, error) {
 	return theStage(ctx, run, opt, false, func(s *Stage) (*Result, error) { return s.Read(ctx, nil, put) })
 }
 
 // Documents makes the documents of the only stage of an execution, as a new run. They must be valid.
-func Documents(ctx context.Context, run *cbt.Run, opt Options) (docs []*mapping.Interval, res *Result, err error) {
+func Documents(ctx context.Context, run *assign.Run, opt Options) (docs []*mapping.Interval, res *Result, err error) {
 	res, err = theStage(ctx, run, opt, true, func(s *Stage) (res *Result, err error) {
 		e, err := s.Execution(ctx)
 		if err != nil || e == nil {
@@ -60,6 +60,6 @@ func documentsOf(ctx context.Context, s *Stage, as mapping.RunInfo) (docs []*map
 }
 
 // MakePlan plans the only stage of an execution.
-func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Result, error) {
+func MakePlan(ctx context.Context, run *assign.Run, opt Options) (*Result, error) {
 	return theStage(ctx, run, opt, true, func(s *Stage) (*Result, error) { return s.Planned(), nil })
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // addSettings adds flags of settings. "reading" is how logs and windows are read, "cluster" the connection to the
@@ -105,7 +105,7 @@ func addOneRunFlag(f *pflag.FlagSet) {
 
 // oneRun returns the paths among the arguments and, with --one-run, of which hosts they are. The host of a folder is its
 // name, if the user names none.
-func (e *env) oneRun(args []string) (paths []string, hosts []cbt.HostPath, err error) {
+func (e *env) oneRun(args []string) (paths []string, hosts []assign.HostPath, err error) {
 	if f := e.flags.Lookup("one-run"); f == nil || f.Value.String() != "true" {
 		return args, nil, nil
 	}
@@ -118,7 +118,7 @@ func (e *env) oneRun(args []string) (paths []string, hosts []cbt.HostPath, err e
 		if !ok || host == "" || path == "" || strings.ContainsAny(host, `/\`) {
 			return nil, nil, usagef("--one-run %s: want HOST=PATH, such as node01=results/node01, or a folder with the name of its host", arg)
 		}
-		paths, hosts = append(paths, path), append(hosts, cbt.HostPath{Host: host, Path: path})
+		paths, hosts = append(paths, path), append(hosts, assign.HostPath{Host: host, Path: path})
 	}
 	return paths, hosts, nil
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -156,11 +156,11 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 	if len(archive.Runs) == 0 {
 		return pipeline.NoRuns(paths)
 	}
-	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
+	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *assign.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
 	if g.dryRun {
 		return g.plan(ctx, opt, archive, runs, g.restore)
 	}
-	read := func(runs []*cbt.Run) (ingest.Result, error) {
+	read := func(runs []*assign.Run) (ingest.Result, error) {
 		return g.store(ctx, runs, ingest.Options{
 			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: progressOf(g.progress, runs),
 			Skipped: night.Skipped,
@@ -181,7 +181,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 }
 
 // store stores runs in the history in the settings, or in a file.
-func (g *ingestCall) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, err error) {
+func (g *ingestCall) store(ctx context.Context, runs []*assign.Run, options ingest.Options) (result ingest.Result, err error) {
 	rules, err := g.rules()
 	if err != nil || len(runs) == 0 && g.output == "" {
 		return result, err
@@ -260,7 +260,7 @@ func (g *ingestCall) printNews(result *ingest.Result, known history.Seen, took t
 // night begins an ingest with what earlier ones remembered, in the history or, if that is in a cluster, in a file of the
 // user. memory is its name, or "" if this ingest is not remembered. The returned function closes what was opened.
 func (g *ingestCall) night(
-	ctx context.Context, paths []string, hosts []cbt.HostPath, opt pipeline.Options,
+	ctx context.Context, paths []string, hosts []assign.HostPath, opt pipeline.Options,
 ) (n *nightly.Night, memory string, closeAll func(), _ error) {
 	n, memory, closeAll = &nightly.Night{
 		Settings: fmt.Sprintf("%s %s %q", thisBuild(), opt.Fingerprint(), hosts), Call: fmt.Sprintf("%q %q", paths, g.pick), Restore: g.restore,
@@ -290,7 +290,7 @@ func (g *ingestCall) night(
 }
 
 // remember stores what the next ingest needs to know of this one. runs are those that it found.
-func (g *ingestCall) remember(ctx context.Context, night *nightly.Night, memory string, runs []*cbt.Run) {
+func (g *ingestCall) remember(ctx context.Context, night *nightly.Night, memory string, runs []*assign.Run) {
 	to, err := sqlite.Open(ctx, memory)
 	if err == nil {
 		err = errors.Join(night.Save(ctx, to, runs), to.Close())
@@ -301,7 +301,7 @@ func (g *ingestCall) remember(ctx context.Context, night *nightly.Night, memory 
 }
 
 // progressOf returns a function that shows how many runs are done, and their share by the size of their files.
-func progressOf(p *term.Progress, runs []*cbt.Run) func(done int) {
+func progressOf(p *term.Progress, runs []*assign.Run) func(done int) {
 	// work before each run and of all runs, in bytes, with some bytes for each file
 	began, work := time.Now(), []int64{0}
 	for i, r := range runs {

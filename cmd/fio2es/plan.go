@@ -17,12 +17,12 @@ import (
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // plan prints what ingest would do. It reads reports, and logs only of runs without reports.
-func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run, restore bool) error {
+func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*assign.Run, restore bool) error {
 	var store history.Store
 	if e.hasHistory() {
 		var err error
@@ -104,7 +104,7 @@ func (e *env) printFound(all []*foundRun, isLong bool) error {
 }
 
 // printStage prints from which files a run would be read and when its jobs ran, or only its notes.
-func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage, onlyNotes bool) error {
+func (e *env) printStage(opt pipeline.Options, r *assign.Run, stage *pipeline.Stage, onlyNotes bool) error {
 	res := stage.Planned()
 	p := res.Plan
 	if p == nil {
@@ -143,7 +143,7 @@ func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage
 
 // foundRun is a run that was found, and what the history has of it.
 type foundRun struct {
-	*cbt.Run
+	*assign.Run
 	opt      pipeline.Options
 	restore  bool
 	id, have string      // short id and description of the run in the history
@@ -205,7 +205,7 @@ func (r *foundRun) basis() string {
 	return "reports"
 }
 
-func size(r *cbt.Run) (sum int64) {
+func size(r *assign.Run) (sum int64) {
 	for _, f := range r.Files() {
 		sum += max(f.Size, 0)
 	}

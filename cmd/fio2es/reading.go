@@ -24,7 +24,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -125,8 +125,8 @@ func (r *runReader) answer(ctx context.Context, args []string, q *query.Query, a
 // input is a group of arguments that are read together: paths, or runs in the history.
 type input struct {
 	paths []string
-	hosts []cbt.HostPath // of the paths, if the user says that they are one run
-	runs  []*mapping.Run // without histograms
+	hosts []assign.HostPath // of the paths, if the user says that they are one run
+	runs  []*mapping.Run    // without histograms
 }
 
 // choose finds what args name. Neighbouring paths for which joins returns true are read together.

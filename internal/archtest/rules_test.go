@@ -76,7 +76,7 @@ var rules = map[string]rule{
 		level: 4, imports: []string{"mapping", "pipeline/evidence", "pipeline/source", "pipeline/fiolog", "internal/fioargs", "internal/safeyaml"},
 		why: "what a name says does not depend on which files are one run",
 	},
-	"pipeline/cbt": {
+	"pipeline/assign": {
 		level: 5, imports: []string{"pipeline/evidence", "pipeline/layout", "pipeline/fiolog", "internal/alike", "internal/fioargs", "internal/group"},
 		why: "names, reports and times say which files are one run, not latencies",
 	},
@@ -161,20 +161,20 @@ var rules = map[string]rule{
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {
-		level: 6, imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/group", "internal/unit", "mapping", "hist"},
+		level: 6, imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/assign", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/group", "internal/unit", "mapping", "hist"},
 		why: "when jobs ran follows from evidence, however that was read: it opens no file",
 	},
 	"pipeline/account": {
-		level: 7, imports: []string{"pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
+		level: 7, imports: []string{"pipeline/plan", "pipeline/assign", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
 		why: "what is missing and what the totals are follows from a plan and counts, whoever read the rows",
 	},
 	"pipeline": {
 		level:   8,
-		imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/layout", "pipeline/plan", "pipeline/account", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/unit", "internal/window", "internal/workload/rule", "internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/evidence", "pipeline/layout", "pipeline/plan", "pipeline/account", "pipeline/assign", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/unit", "internal/window", "internal/workload/rule", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 10, imports: []string{"internal/export", "internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/evidence", "pipeline/cbt", "mapping", "hist"},
+		level: 10, imports: []string{"internal/export", "internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/evidence", "pipeline/assign", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
@@ -182,12 +182,12 @@ var rules = map[string]rule{
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 9, imports: []string{"internal/alike", "internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/account", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan"},
+		level: 9, imports: []string{"internal/alike", "internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/account", "pipeline/assign", "pipeline/fiolog", "pipeline/plan"},
 		why: "results are judged by the plan, and commands by their options alone",
 	},
 	"internal/ingest": {
 		level:   9,
-		imports: []string{"pipeline", "pipeline/cbt", "mapping", "internal/ahead", "internal/facts", "internal/history", "internal/slo", "internal/unit", "internal/window", "internal/workload/rule"},
+		imports: []string{"pipeline", "pipeline/assign", "mapping", "internal/ahead", "internal/facts", "internal/history", "internal/slo", "internal/unit", "internal/window", "internal/workload/rule"},
 		why:     "storing runs does not depend on commands, settings or formats",
 	},
 	"internal/tidy": {
@@ -197,13 +197,13 @@ var rules = map[string]rule{
 	},
 	"internal/nightly": {
 		level:   10,
-		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/layout", "pipeline/source", "mapping", "internal/history"},
+		imports: []string{"internal/ingest", "pipeline", "pipeline/assign", "pipeline/layout", "pipeline/source", "mapping", "internal/history"},
 		why:     "what an ingest remembers does not depend on commands or settings",
 	},
 	"internal/follow": {
 		level: 11,
 		imports: []string{
-			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/expr", "internal/facts", "internal/history", "internal/query", "internal/slo",
+			"internal/ingest", "pipeline", "pipeline/assign", "pipeline/source", "mapping", "internal/expr", "internal/facts", "internal/history", "internal/query", "internal/slo",
 			"internal/unit", "internal/window",
 		},
 		why: "watching folders does not depend on commands, settings or formats",

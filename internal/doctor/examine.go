@@ -14,13 +14,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/account"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // Examine finds what fio2es can say about each run of an execution, from its files. It reads them as ingest does, but
 // stores nothing. The notes are those of ingest. Examine fails only with the error of ctx.
-func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (all []Answers, notes []error, err error) {
+func Examine(ctx context.Context, run *assign.Run, opt pipeline.Options) (all []Answers, notes []error, err error) {
 	for stage, err := range pipeline.Stages(ctx, run, opt, false) {
 		if err != nil {
 			return nil, nil, err

@@ -23,7 +23,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // Options says what is followed, and how.
@@ -81,7 +81,7 @@ type follower struct {
 }
 
 // placeOf returns the archive and path of a run. Which run of the history it is depends on its contents.
-func (f *follower) placeOf(run *cbt.Run) string {
+func (f *follower) placeOf(run *assign.Run) string {
 	return f.Ingest.Pipeline.ArchiveOf(run) + ":" + run.Path
 }
 
@@ -131,8 +131,8 @@ func (f *follower) look(ctx, sessions context.Context) error {
 	if f.problems.report(archive.Problems, now) {
 		f.LeftOut = true
 	}
-	found := map[string]*cbt.Run{}
-	var over []*cbt.Run
+	found := map[string]*assign.Run{}
+	var over []*assign.Run
 	for _, run := range archive.Runs {
 		if !f.Wanted(f.Ingest.Pipeline.ArchiveOf(run), run.Path) {
 			continue
@@ -164,7 +164,7 @@ func (f *follower) look(ctx, sessions context.Context) error {
 }
 
 // store stores runs that are over.
-func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
+func (f *follower) store(ctx context.Context, over []*assign.Run) error {
 	if len(over) == 0 {
 		return nil
 	}
@@ -219,7 +219,7 @@ type watched struct {
 
 // see records the state of a run's files. If they have been quiet for long enough when they are first seen, the run
 // counts as over at once.
-func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
+func (f *follower) see(place string, run *assign.Run, now time.Time) *watched {
 	listing, changed := xxhash.New(), time.Time{}
 	for _, file := range run.Files() {
 		fmt.Fprintf(listing, "%q %d %d\n", file.Path, file.Size, file.ModTime.UnixNano())
@@ -247,14 +247,14 @@ func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
 
 // namesOf returns the names of a run's logs and reports. The configuration is not among them, because several runs
 // share it.
-func namesOf(run *cbt.Run) (names []string) {
+func namesOf(run *assign.Run) (names []string) {
 	for _, l := range slices.Concat(run.Logs, run.Others) {
 		names = append(names, l.File.Name())
 	}
 	return append(names, reportsOf(run)...)
 }
 
-func reportsOf(run *cbt.Run) (names []string) {
+func reportsOf(run *assign.Run) (names []string) {
 	for _, r := range run.Reports {
 		names = append(names, r.File.Name())
 	}
@@ -264,7 +264,7 @@ func reportsOf(run *cbt.Run) (names []string) {
 // clear forgets runs that are no longer found. The files of such a run may now be parts of other runs, because the
 // logs at the end had another name. If all are, the run is removed from the history when the others are stored:
 // otherwise its requests would count twice. If some of its files are gone, the run stays in the history.
-func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
+func (f *follower) clear(ctx context.Context, found map[string]*assign.Run) error {
 	for place, w := range f.watched {
 		if found[place] != nil {
 			continue
@@ -309,7 +309,7 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 
 // successors returns the places of the runs that together have all these files. It returns none if a file is
 // missing.
-func successors(files []string, found map[string]*cbt.Run) (places []string) {
+func successors(files []string, found map[string]*assign.Run) (places []string) {
 	left := slices.Clone(files)
 	for _, place := range slices.Sorted(maps.Keys(found)) {
 		names := namesOf(found[place])

@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // mostSessions is how many runs are followed at the same time. A session has the windows of about 20 seconds in
@@ -29,7 +29,7 @@ type session struct {
 }
 
 // begin starts to follow a run. It calls done when the archive of the run is no longer needed.
-func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
+func (f *follower) begin(ctx context.Context, w *watched, run *assign.Run, done func()) {
 	ctx, stop := context.WithCancel(ctx)
 	s := &session{stop: stop, done: make(chan error, 1), reports: reportsOf(run)}
 	w.session = s
@@ -46,7 +46,7 @@ const lastStore = 15 * time.Second
 
 // read follows the stages of an execution until fio or ctx ends, each as a run of its own. When ctx ends, what was read is
 // stored.
-func (f *follower) read(ctx context.Context, s *session, run *cbt.Run) error {
+func (f *follower) read(ctx context.Context, s *session, run *assign.Run) error {
 	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {

@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // ofReport returns a run with one report, whose contents are given by a number.
@@ -142,7 +142,7 @@ func finish(t *testing.T, store history.Store, opt Options, claims *claims, n in
 		o.Run = claim.Have
 	}
 	all := &call{Target: Target{Sink: store, Store: store}, Options: opt, claims: claims, stop: func(error) {}}
-	(&execution{call: all, n: n, files: &cbt.Run{}}).finish(t.Context(), o)
+	(&execution{call: all, n: n, files: &assign.Run{}}).finish(t.Context(), o)
 	return o.err
 }
 

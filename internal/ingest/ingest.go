@@ -26,7 +26,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // Sink takes the documents of runs. Every store of a history is a Sink, and so is the writer of NDJSON.
@@ -56,21 +56,21 @@ type Options struct {
 	Progress func(done int) // called with the number of finished runs; may be nil
 
 	// Skipped is called, instead of logging, for each part of a run that is skipped. The result is then incomplete.
-	Skipped func(run *cbt.Run, err error)
+	Skipped func(run *assign.Run, err error)
 
 	again bool // also store versions that the target has, because it lacks documents of them
 }
 
 // Stored is a run that is in the target now.
 type Stored struct {
-	Files     *cbt.Run
+	Files     *assign.Run
 	Run       *mapping.Run // run document without histograms and source files
 	Unchanged bool         // the target had the run before
 }
 
 // NotStored is a run that is not in the target.
 type NotStored struct {
-	Files   *cbt.Run
+	Files   *assign.Run
 	Removed []*mapping.Removed // removed runs that are the same run
 	// the run in the target that shares files with it and is the reason; nil if the reason is in the files
 	Because *mapping.Run
@@ -82,8 +82,8 @@ type Result struct {
 	NotStored []NotStored // the other runs; messages say why
 	LeftOut   bool        // something was skipped, apart from removed runs; a message says what
 
-	replaced []*cbt.Run // runs whose documents are gone, because another process stored or removed them meanwhile
-	why      error      // the error of the last of them
+	replaced []*assign.Run // runs whose documents are gone, because another process stored or removed them meanwhile
+	why      error         // the error of the last of them
 }
 
 // News returns the runs that are new or changed in the target, each once.
@@ -123,7 +123,7 @@ func (r *Result) Count() (documents, unchanged int) {
 // Runs stores the runs that are not in the target yet. It reads several runs at the same time, if that keeps more
 // CPUs busy. A file gets runs one after the other, so that it is the same every time. Messages come in the order of
 // the runs. An error ends the call; the result has the runs before it.
-func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
+func Runs(ctx context.Context, to Target, runs []*assign.Run, opt Options) (Result, error) {
 	result, err := store(ctx, to, runs, opt)
 	removed := 0
 	for _, s := range result.NotStored {
@@ -138,7 +138,7 @@ func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result,
 
 // store stores runs. It stores again the runs whose documents another process removed meanwhile, because it stored or removed
 // the same run. Two processes may remove each other's documents several times, but the last one finds all that it has stored.
-func store(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (result Result, _ error) {
+func store(ctx context.Context, to Target, runs []*assign.Run, opt Options) (result Result, _ error) {
 	const most = 10 // attempts after the first
 	for try := 0; ; try++ {
 		more, err := each(ctx, to, runs, opt)
@@ -184,7 +184,7 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	if err != nil {
 		return err
 	}
-	var again []*cbt.Run
+	var again []*assign.Run
 	seen := map[string]bool{}
 	for _, s := range result.Stored {
 		if id := s.Run.Run.ID; s.Unchanged && lacking[id] != "" && !seen[id] && kept[id].Run.Ingest == s.Run.Run.Ingest {
@@ -239,7 +239,7 @@ type call struct {
 }
 
 // each stores each stage of each execution once. The results come in their order.
-func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (result Result, err error) {
+func each(ctx context.Context, to Target, runs []*assign.Run, opt Options) (result Result, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	workers, side := cmp.Or(max(opt.Pipeline.Workers, 0), runtime.GOMAXPROCS(0)), 1
@@ -289,7 +289,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (result 
 type execution struct {
 	*call
 	n     int // its number in the call
-	files *cbt.Run
+	files *assign.Run
 	id    string // as its stages before were found; "" if none was
 }
 
@@ -399,7 +399,7 @@ func (x *execution) tidy(ctx context.Context, o *outcome) error {
 }
 
 // refuse makes a refusedError of an error about the run's own documents.
-func refuse(run *cbt.Run, err error) error {
+func refuse(run *assign.Run, err error) error {
 	if errors.Is(err, history.ErrRejected) {
 		return refusedError{fmt.Errorf("%s:%s is not stored; mend the cause and ingest it again: %w", run.Archive, run.Name(), err)}
 	}
@@ -415,7 +415,7 @@ func refuse(run *cbt.Run, err error) error {
 }
 
 // take adds the result of a run. It returns an error only if the error concerns all runs.
-func (r *Result) take(run *cbt.Run, o *outcome, opt Options) error {
+func (r *Result) take(run *assign.Run, o *outcome, opt Options) error {
 	var refused refusedError
 	switch {
 	case errors.As(o.err, &refused):
@@ -453,7 +453,7 @@ func (r *Result) take(run *cbt.Run, o *outcome, opt Options) error {
 	return nil
 }
 
-func (r *Result) skip(run *cbt.Run, opt Options, err error) {
+func (r *Result) skip(run *assign.Run, opt Options, err error) {
 	if r.LeftOut = true; opt.Skipped != nil {
 		opt.Skipped(run, err)
 	} else {

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/nightly"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // tb is a [testing.T] or a [rapid.T].
@@ -103,7 +103,7 @@ func (n *night) ingest(verify, isKilled bool) (read int) {
 		n.Skipped(nil, p)
 	}
 	n.Verify = verify
-	_, known, err := n.Ingest(ctx, archive.Runs, func(runs []*cbt.Run) (ingest.Result, error) {
+	_, known, err := n.Ingest(ctx, archive.Runs, func(runs []*assign.Run) (ingest.Result, error) {
 		read += len(runs)
 		return ingest.Runs(ctx, ingest.Target{Sink: n.store, Store: n.store}, runs, ingest.Options{
 			Pipeline: n.opt, Log: log, Skipped: n.Skipped,

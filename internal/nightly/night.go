@@ -20,7 +20,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -41,12 +41,12 @@ type Night struct {
 	Store    history.Store // the history; nil if Memory is
 	Say      func(string)  // warns that something is left out; called once for each text
 
-	files   map[string]string         // sizes, times and inodes by name; "" of a file that was changed lately
-	all     string                    // hash of all files; "": the paths must be read
-	now     map[*cbt.Run]history.Seen // for the next ingest
-	before  map[*cbt.Run][]string     // warnings of earlier readings
-	left    map[*cbt.Run][]string     // warnings of this one; nil is the files of no run
-	passing map[*cbt.Run]bool         // the reason of one of them may have passed when the files are read again
+	files   map[string]string            // sizes, times and inodes by name; "" of a file that was changed lately
+	all     string                       // hash of all files; "": the paths must be read
+	now     map[*assign.Run]history.Seen // for the next ingest
+	before  map[*assign.Run][]string     // warnings of earlier readings
+	left    map[*assign.Run][]string     // warnings of this one; nil is the files of no run
+	passing map[*assign.Run]bool         // the reason of one of them may have passed when the files are read again
 	said    map[string]bool
 }
 
@@ -82,7 +82,7 @@ func hash(texts []string) string {
 }
 
 // state returns a hash of the files of a run, or "" if they must be read.
-func (n *Night) state(run *cbt.Run) string {
+func (n *Night) state(run *assign.Run) string {
 	of := []string{n.Settings}
 	for _, f := range run.Files() {
 		if n.files[f.Disk] == "" {
@@ -93,7 +93,7 @@ func (n *Night) state(run *cbt.Run) string {
 	return hash(of)
 }
 
-func place(run *cbt.Run) string { return run.Files()[0].Disk + ": " + run.Name() }
+func place(run *assign.Run) string { return run.Files()[0].Disk + ": " + run.Name() }
 
 // look returns what is remembered of places, without states unless the history has all of their runs, or that people removed
 // them.
@@ -156,7 +156,7 @@ func (n *Night) Unchanged(ctx context.Context) (known history.Seen, ok bool, err
 // Ingest calls read with the runs that may have changed. It returns the result, and what the history has of the others,
 // whose warnings it repeats.
 func (n *Night) Ingest(
-	ctx context.Context, runs []*cbt.Run, read func([]*cbt.Run) (ingest.Result, error),
+	ctx context.Context, runs []*assign.Run, read func([]*assign.Run) (ingest.Result, error),
 ) (result ingest.Result, known history.Seen, err error) {
 	var places []string
 	for _, r := range runs {
@@ -166,8 +166,8 @@ func (n *Night) Ingest(
 	if err != nil {
 		return result, known, err
 	}
-	n.now, n.before = map[*cbt.Run]history.Seen{}, map[*cbt.Run][]string{}
-	var changed []*cbt.Run
+	n.now, n.before = map[*assign.Run]history.Seen{}, map[*assign.Run][]string{}
+	var changed []*assign.Run
 	var passed []history.Seen
 	for i, r := range runs {
 		s := seen[places[i]]
@@ -195,7 +195,7 @@ func (n *Night) Ingest(
 }
 
 // read reads runs, and notes what the next ingest needs to know of them.
-func (n *Night) read(runs []*cbt.Run, read func([]*cbt.Run) (ingest.Result, error)) (ingest.Result, error) {
+func (n *Night) read(runs []*assign.Run, read func([]*assign.Run) (ingest.Result, error)) (ingest.Result, error) {
 	for _, r := range runs {
 		n.before[r] = slices.Concat(n.before[r], n.left[r])
 		delete(n.left, r)
@@ -233,7 +233,7 @@ func (n *Night) read(runs []*cbt.Run, read func([]*cbt.Run) (ingest.Result, erro
 // Skipped warns of something of a run, or of files of no run (nil), that is left out. The next ingest says it again, or
 // reads the files again if it may have passed without a change of them: an error of the system, a limit of all files
 // together, or something that the history did not take.
-func (n *Night) Skipped(of *cbt.Run, err error) {
+func (n *Night) Skipped(of *assign.Run, err error) {
 	n.say(of, err.Error())
 	for _, passes := range []error{source.ErrChanged, source.ErrTooMuch, history.ErrRejected, history.ErrReplaced} {
 		n.passing[of] = n.passing[of] || errors.Is(err, passes)
@@ -241,9 +241,9 @@ func (n *Night) Skipped(of *cbt.Run, err error) {
 	n.passing[of] = n.passing[of] || errors.As(err, new(syscall.Errno))
 }
 
-func (n *Night) say(of *cbt.Run, texts ...string) {
+func (n *Night) say(of *assign.Run, texts ...string) {
 	if n.left == nil {
-		n.left, n.passing, n.said = map[*cbt.Run][]string{}, map[*cbt.Run]bool{}, map[string]bool{}
+		n.left, n.passing, n.said = map[*assign.Run][]string{}, map[*assign.Run]bool{}, map[string]bool{}
 	}
 	for _, text := range texts {
 		if !slices.Contains(n.left[of], text) {
@@ -257,7 +257,7 @@ func (n *Night) say(of *cbt.Run, texts ...string) {
 }
 
 // Save remembers this ingest of some runs.
-func (n *Night) Save(ctx context.Context, to Memory, runs []*cbt.Run) error {
+func (n *Night) Save(ctx context.Context, to Memory, runs []*assign.Run) error {
 	places, seen := map[string]history.Seen{}, []history.Seen{{Said: n.left[nil]}}
 	isOpen := n.passing[nil]
 	for _, r := range runs {

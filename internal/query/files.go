@@ -13,14 +13,14 @@ import (
 
 	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // Files are the executions of fio found under some paths. They must be closed.
 type Files struct {
 	*pipeline.Archive
-	executions []*cbt.Run
+	executions []*assign.Run
 	histograms []*export.Run // of files that are neither logs nor reports of fio
 	opt        pipeline.Options
 }
@@ -30,7 +30,7 @@ type FileOptions struct {
 	pipeline.Options
 	Stdin    io.Reader             // contents of the path "-"
 	Progress func(source.Progress) // called during the search for files; may be nil
-	Hosts    []cbt.HostPath        // of the paths, if the user says that they are one run
+	Hosts    []assign.HostPath     // of the paths, if the user says that they are one run
 	Unit     string                // of values in files of histograms that do not say it: see [export.ReadOptions]
 }
 
@@ -89,9 +89,9 @@ func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 }
 
 // nameOf returns the name of an execution, with its archive if there are several, and its folder if another has the same name.
-func (f *Files) nameOf(execution *cbt.Run) string {
+func (f *Files) nameOf(execution *assign.Run) string {
 	name := execution.Name()
-	isElsewhere := func(o *cbt.Run) bool { return o.Archive != execution.Archive && o.Name() == name }
+	isElsewhere := func(o *assign.Run) bool { return o.Archive != execution.Archive && o.Name() == name }
 	if execution.ByCBT() && slices.ContainsFunc(f.executions, isElsewhere) {
 		name = execution.Archive + ":" + name
 	}

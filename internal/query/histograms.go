@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -34,7 +34,7 @@ func HistogramKind(f *evidence.File) string {
 // readHistograms reads the files of histograms that were given by name, and takes them out of the files that belong to no
 // run. In folders nothing looks for them.
 func readHistograms(archive *pipeline.Archive, unit string) (runs []*export.Run, err error) {
-	archive.Left = slices.DeleteFunc(archive.Left, func(l cbt.Left) bool {
+	archive.Left = slices.DeleteFunc(archive.Left, func(l assign.Left) bool {
 		if err != nil || HistogramKind(l.File) == "" {
 			return false
 		}

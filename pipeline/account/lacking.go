@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // lacking says what of CBT's clients and volumes has no requests here, in a few words ("3 of 4 volumes") and for a message. Both
@@ -58,7 +58,7 @@ func (r *Read) lacking() (short, text string, isLost bool) {
 	var shorts, texts []string
 	if len(clients) > 0 {
 		named := slices.DeleteFunc(slices.Clone(p.Run.HostNames()), func(host string) bool {
-			return slices.ContainsFunc(clients, func(c string) bool { return cbt.SameHost(c, host) })
+			return slices.ContainsFunc(clients, func(c string) bool { return assign.SameHost(c, host) })
 		})
 		shorts = append(shorts, fmt.Sprintf("%d of %s", len(named), unit.Plural(len(named)+len(clients), "client")))
 		texts = append(texts, fmt.Sprintf("no files of %s, which the configuration names", strings.Join(clients, ", ")))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -164,7 +164,7 @@ func (r *Read) noteLogsOfEntries(said *plan.Remarks) {
 			said.Lack("%s stands for %d jobs, and only %d logs of them are there; add the others", e.Describe(), e.Size, logs)
 		}
 	}
-	isHist := func(log cbt.Log) bool { return log.Kind.IsHistogram() }
+	isHist := func(log assign.Log) bool { return log.Kind.IsHistogram() }
 	if unwritten > 0 && !slices.ContainsFunc(p.Run.Logs, isHist) { // reports may replace logs that lack rows
 		said.Note("%s: the histogram logs of %d of %d jobs are not here, so their periodic reports are used, the last one after %.1f s: fio writes "+
 			"these logs when it ends, so it was killed then, or the logs were left behind", p.Title, unwritten, len(p.Entries), seconds(last))

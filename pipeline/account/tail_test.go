@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
@@ -69,7 +69,7 @@ func (r report) entry(jobs int) *plan.Entry {
 		of.Mixed, of.Directions[fiolog.Read] = &mixed, fiolog.DirectionStats{}
 	}
 	fio := evidence.Execution{Fio: &fiolog.Report{Timestamp: 1_764_000_000_000, Jobs: []fiolog.Job{of}}}
-	out := &plan.Output{Report: cbt.Report{File: fileOf("out.json")}, Execution: fio}
+	out := &plan.Output{Report: assign.Report{File: fileOf("out.json")}, Execution: fio}
 	e := plan.NewEntries(out)[0]
 	if e.Size = r.size; r.size == 0 {
 		e.Size = jobs
@@ -95,9 +95,9 @@ func binsOf(counts []uint64) (bins []hist.Bin, total uint64) {
 // read returns a run of one entry whose logs were read.
 func read(of report, logs ...log) *account.Read {
 	e := of.entry(len(logs))
-	r := &account.Read{Plan: &plan.Plan{Title: "run", Run: &cbt.Run{}, Entries: []*plan.Entry{e}}, Counts: map[*plan.Job]*account.Counts{}}
+	r := &account.Read{Plan: &plan.Plan{Title: "run", Run: &assign.Run{}, Entries: []*plan.Entry{e}}, Counts: map[*plan.Job]*account.Counts{}}
 	for i, l := range logs {
-		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: fileOf(fmt.Sprintf("out_clat_hist.%d.log", i+1)), Job: i + 1}, Segment: -1})
+		j := plan.NewJob(&plan.Log{Log: assign.Log{File: fileOf(fmt.Sprintf("out_clat_hist.%d.log", i+1)), Job: i + 1}, Segment: -1})
 		j.Entry, j.Interval, j.Source, j.HasRows, j.Offset, j.Ran, j.Log.IsZero, j.Exact = e, 1000, plan.FromHist, len(l.ends) > 0, l.begins, of.ran, l.isZero, l.exact
 		r.Plan.Jobs, r.Counts[j] = append(r.Plan.Jobs, j), l.read()
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/account"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -88,7 +88,7 @@ func TestMissing(t *testing.T) {
 		r := read(c.of, c.logs...)
 		if c.logs == nil {
 			r = unread(c.of)
-			r.Plan.Run.Logs = []cbt.Log{r.Plan.Jobs[0].Log.Log}
+			r.Plan.Run.Logs = []assign.Log{r.Plan.Jobs[0].Log.Log}
 		} else if len(c.logs[0].ends) == 0 {
 			r = unread(c.of)
 		}
@@ -161,7 +161,7 @@ func TestBounds(t *testing.T) {
 			&mapping.Bounds{Confidence: 1, P50: mapping.Between{Low: 99.219, High: 129}, P99: mapping.Between{Low: 635, High: 806.25}}},
 		{"one lists none", []fiolog.Latency{of(50, 1), of()}, nil},
 	} {
-		p, counts := &plan.Plan{Run: &cbt.Run{}}, map[*plan.Job]*account.Counts{}
+		p, counts := &plan.Plan{Run: &assign.Run{}}, map[*plan.Job]*account.Counts{}
 		for _, latency := range c.jobs {
 			r := read(report{ran: 1000, reads: requests(5), noBins: true}, log{})
 			e, j := r.Plan.Entries[0], r.Plan.Jobs[0]

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/group"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -133,7 +133,7 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 }
 
 func jobsOf(host string, jobs []*Job) []*Job {
-	return slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Host != "" && host != "" && !cbt.SameHost(host, j.Host) })
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Host != "" && host != "" && !assign.SameHost(host, j.Host) })
 }
 
 // undouble finds out which rows fio --client added to others in the logs that it wrote. All logs have the same error, and the bins of
@@ -285,13 +285,13 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	case o.Named:
 		return j.Volume == o.Volume
 	case o.Client && !slices.ContainsFunc(o.Fio.Jobs, func(f fiolog.Job) bool {
-		return j.Host == "" || f.Host == "" && oneHost || f.Host != "" && cbt.SameHost(f.Host, j.Host)
+		return j.Host == "" || f.Host == "" && oneHost || f.Host != "" && assign.SameHost(f.Host, j.Host)
 	}):
 		return false
 	}
 	at := path.Dir(o.File.Path)
-	nearby := at == "." || path.Dir(j.Log.File.Path) == at || strings.HasPrefix(path.Dir(j.Log.File.Path), at+"/") || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
-	if !nearby || o.Found == cbt.FoundNamed || o.names(j.Log.Prefix) {
+	nearby := at == "." || path.Dir(j.Log.File.Path) == at || strings.HasPrefix(path.Dir(j.Log.File.Path), at+"/") || o.Found == assign.FoundOptions || o.Found == assign.FoundAbove
+	if !nearby || o.Found == assign.FoundNamed || o.names(j.Log.Prefix) {
 		return nearby
 	}
 	// If it has several sections and lists the options of only one, logs of the others may have any prefix. Its run time shows

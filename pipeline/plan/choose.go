@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -52,7 +52,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 		case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
 			p.useHist(j)
 		case j.raw != nil:
-			wasHist := j.Log.Kind.IsHistogram() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
+			wasHist := j.Log.Kind.IsHistogram() || slices.ContainsFunc(p.Run.Logs, func(log assign.Log) bool { return log.Kind.IsHistogram() })
 			if p.useRaw(j) && wasHist {
 				p.problems.Note("%v: its log of completions is read instead", why)
 			}
@@ -195,7 +195,7 @@ func (p *planner) bareJob(e *Entry) {
 	if e.Host != "" {
 		host = e.Host
 	}
-	j := NewJob(&Log{Log: cbt.Log{Host: host, Volume: e.Out.Volume, Job: e.first, File: e.Out.File}, Segment: -1})
+	j := NewJob(&Log{Log: assign.Log{Host: host, Volume: e.Out.Volume, Job: e.first, File: e.Out.File}, Segment: -1})
 	j.Entry, j.Ran = e, e.Ran
 	e.Jobs = []*Job{j}
 	p.Jobs = append(p.Jobs, j)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -64,12 +64,12 @@ func (s sums) Sums(*Log, *evidence.Undoubler) (*evidence.Sums, error) {
 func (sums) Last(jobs []*Job) []int64 { return make([]int64, len(jobs)) }
 
 func (m made) evidence() *Evidence {
-	ev := &Evidence{Run: &cbt.Run{}}
+	ev := &Evidence{Run: &assign.Run{}}
 	file := func(name string, after int64) *evidence.File {
 		return evidence.Of(&source.File{Path: name, Modified: source.Modified{ModTime: written.Add(time.Duration(after) * time.Millisecond)}})
 	}
 	if m.reports > 0 {
-		out := &Output{Report: cbt.Report{File: file("out.json", 0), Found: cbt.FoundFolder}}
+		out := &Output{Report: assign.Report{File: file("out.json", 0), Found: assign.FoundFolder}}
 		for i := range m.reports {
 			ran := int64(1000 * (5 - m.reports + 1 + i))
 			j := fiolog.Job{Name: "out", Elapsed: ran / 1000, Runtime: ran, Options: m.options}
@@ -86,7 +86,7 @@ func (m made) evidence() *Evidence {
 		prefix = m.prefix
 	}
 	if m.histogram != "" {
-		l := &Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Prefix: prefix, File: file(prefix+"_clat_hist.1.log", m.written), Client: m.client}, Segment: -1}
+		l := &Log{Log: assign.Log{Kind: fiolog.ClatHist, Job: 1, Prefix: prefix, File: file(prefix+"_clat_hist.1.log", m.written), Client: m.client}, Segment: -1}
 		l.Hint = ev.HintFor(l.Log, hist.Hint{})
 		row := func(at int64, n uint64) {
 			rec := &fiolog.Record{Time: at, Layout: hist.Fio3(0), Total: n}
@@ -111,7 +111,7 @@ func (m made) evidence() *Evidence {
 		ev.Logs = []*Log{l}
 	}
 	if m.completed != "" {
-		l := &Log{Log: cbt.Log{Kind: fiolog.Clat, Job: 1, Prefix: prefix, File: file(prefix+"_clat.1.log", m.written)}, Segment: -1}
+		l := &Log{Log: assign.Log{Kind: fiolog.Clat, Job: 1, Prefix: prefix, File: file(prefix+"_clat.1.log", m.written)}, Segment: -1}
 		rec := &fiolog.Record{Time: 1000, Value: 1000, IsFio3: m.completed == "fio3"}
 		if m.completed != "averaged" {
 			rec.BlockSize = 4096
@@ -270,8 +270,8 @@ func TestLogsOfGroups(t *testing.T) {
 		{"no bins", [][]uint32{nil, nil}, rowsOf{3, 3, 3, 5, 5}, nil, false, "s0 [1], s2 [2]", "which logs are of which group"},
 		{"logs of another run", [][]uint32{{3, 3}, {5}}, rowsOf{3, 5, 7}, nil, true, "s0 [1], s2 [2]", "its bins do not contain the rows"},
 	} {
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Execution: evidence.Execution{HasBins: c.bins}}
-		ev := &Evidence{Run: &cbt.Run{Sections: c.file}, Outputs: []*Output{out}}
+		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}, Execution: evidence.Execution{HasBins: c.bins}}
+		ev := &Evidence{Run: &assign.Run{Sections: c.file}, Outputs: []*Output{out}}
 		out.Fio = &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), GlobalOptions: options{"write_hist_log": "out", "log_hist_msec": "1000"}}
 		for i, group := range c.groups {
 			j := fiolog.Job{Name: fmt.Sprint("s", 2*i), GroupID: i, Elapsed: 9, Runtime: 4000}
@@ -288,7 +288,7 @@ func TestLogsOfGroups(t *testing.T) {
 		}
 		for i := range c.logs {
 			rec := &fiolog.Record{Time: 1000, Layout: hist.Fio3(0), Total: 10, Bins: []hist.Bin{{Index: 3, Count: 10}}}
-			ev.Logs = append(ev.Logs, &Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1, Opening: evidence.Opening{Rows: evidence.FirstRows{rec}, Head: evidence.Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)}}})
+			ev.Logs = append(ev.Logs, &Log{Log: assign.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1, Opening: evidence.Opening{Rows: evidence.FirstRows{rec}, Head: evidence.Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)}}})
 		}
 		var said Remarks
 		stages, err := newPlan(c.logs, ev, Options{}, &said)
@@ -369,8 +369,8 @@ func TestUndouble(t *testing.T) {
 		}{{"all rows", []uint64{17, 8, 6}, true}, {"more", []uint64{18, 9, 8}, true}, {"fewer", []uint64{17, 8, 5}, false}, {"no bins", nil, false}} {
 			of := fiolog.Job{Name: "a", Host: "h"}
 			of.Directions[0] = fiolog.DirectionStats{TotalIOs: 1000, Clat: fiolog.Latency{Layout: hist.Fio3(0), Bins: recordOf(c.bins).Bins}}
-			out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Client: true, HasBins: c.bins != nil, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}}
-			j := NewJob(&Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Host: "h", File: evidence.Of(&source.File{})}, Segment: -1})
+			out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Client: true, HasBins: c.bins != nil, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}}
+			j := NewJob(&Log{Log: assign.Log{Kind: fiolog.ClatHist, Job: 1, Host: "h", File: evidence.Of(&source.File{})}, Segment: -1})
 			j.HasRows = true
 			known := map[Need]Rows{}
 			for lag := range 3 {
@@ -394,11 +394,11 @@ func TestRanOfGroup(t *testing.T) {
 		Name: "out", Elapsed: 8, Runtime: 12007, Directions: [fiolog.Directions]fiolog.DirectionStats{stats, stats, stats},
 		Options: options{"verify": "crc32c", "numjobs": "2", "write_hist_log": "out"},
 	}
-	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}}
+	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}}
 	take(out, &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}})
-	ev := &Evidence{Run: &cbt.Run{}, Outputs: []*Output{out}}
+	ev := &Evidence{Run: &assign.Run{}, Outputs: []*Output{out}}
 	for i := range 3 {
-		ev.Logs = append(ev.Logs, &Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1, Opening: evidence.Opening{Head: evidence.Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)}}})
+		ev.Logs = append(ev.Logs, &Log{Log: assign.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1, Opening: evidence.Opening{Head: evidence.Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)}}})
 	}
 	stages, err := newPlan(rowsOf{3, 3, 3}, ev, Options{}, &Remarks{})
 	if err != nil {
@@ -419,7 +419,7 @@ func TestLostParts(t *testing.T) {
 		out, entries := outputOf(6, section{ran: c.ran, log: -1}, section{ran: c.ran, log: -1})
 		out.Client = c.isClient
 		rows := evidence.FirstRows{{Time: 2002, Layout: hist.Fio3(0)}, {Time: 4001, Layout: hist.Fio3(0)}}
-		j := &Job{Log: &Log{Log: cbt.Log{File: evidence.Of(&source.File{Path: "x_clat_hist.log"})}, Parts: &evidence.Sums{}, Opening: evidence.Opening{Rows: rows}}, Head: evidence.Head{HasRows: true, First: 2002}}
+		j := &Job{Log: &Log{Log: assign.Log{File: evidence.Of(&source.File{Path: "x_clat_hist.log"})}, Parts: &evidence.Sums{}, Opening: evidence.Opening{Rows: rows}}, Head: evidence.Head{HasRows: true, First: 2002}}
 		p := &planner{Plan: &Plan{}, ev: &Evidence{}, problems: &Remarks{}}
 		if got := p.segments(entries, []*Job{j}); len(got) != 1 || got[0].Size != c.want {
 			t.Errorf("client %v, %d ms: %d entries of %d jobs, want %d", c.isClient, c.ran, len(got), got[0].Size, c.want)
@@ -430,7 +430,7 @@ func TestLostParts(t *testing.T) {
 // TestMissingLogNamesItsHost: each of several hosts has a job 3.
 func TestMissingLogNamesItsHost(t *testing.T) {
 	for host, want := range map[string]string{"": "run: no histogram log of job 3", "node2": "run: no histogram log of job 3 of node2"} {
-		j := NewJob(&Log{Log: cbt.Log{Host: host, Job: 3, Kind: fiolog.Clat}})
+		j := NewJob(&Log{Log: assign.Log{Host: host, Job: 3, Kind: fiolog.Clat}})
 		if err := (&planner{&Plan{Title: "run"}, &Evidence{}, &Remarks{}, nil}).whyNotHist(j); err == nil || err.Error() != want {
 			t.Errorf("host %q: %v, want %s", host, err, want)
 		}

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Evidence is what the files of a run show before their rows are read.
 type Evidence struct {
-	Run     *cbt.Run
+	Run     *assign.Run
 	Config  map[string]any   // of CBT
 	Outputs []*Output        // what fio printed
 	Logs    []*Log           // of histograms: one for each job, also if a file has several jobs
@@ -49,7 +49,7 @@ type Rows struct {
 
 // Log is a log and what its first rows show.
 type Log struct {
-	cbt.Log
+	assign.Log
 	Segment int            // of a log of several jobs, from 0; else -1
 	Hint    hist.Hint      // of its bins
 	Parts   *evidence.Sums // sums of all rows of its segment, if the log is of several jobs
@@ -114,12 +114,12 @@ func (ev *Evidence) NeedsOthers(completions bool) bool {
 			have[JobKey{log.Host, log.Volume, log.Segment + 1}] = true
 		}
 	}
-	return slices.ContainsFunc(ev.Run.Others, func(log cbt.Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
+	return slices.ContainsFunc(ev.Run.Others, func(log assign.Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
 }
 
 // HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.
 // Otherwise it comes from the reports that may cover the log, if they agree.
-func (ev *Evidence) HintFor(log cbt.Log, said hist.Hint) hist.Hint {
+func (ev *Evidence) HintFor(log assign.Log, said hist.Hint) hist.Hint {
 	var hints []hist.Hint
 	half := false
 	j := NewJob(&Log{Log: log, Segment: -1})
@@ -170,7 +170,7 @@ func (p *planner) lastRows(jobs []*Job) []int64 {
 
 // Output is what one fio printed, as far as it is of the run.
 type Output struct {
-	cbt.Report
+	assign.Report
 	evidence.Execution
 	host    string   // of its jobs, by its own name or by the names of their logs
 	Live    bool     // fio still writes it

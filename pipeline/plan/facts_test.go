@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -40,15 +40,15 @@ func TestCountJobs(t *testing.T) {
 		p := &Plan{Entries: c.entries}
 		for _, e := range c.entries {
 			for range c.logs {
-				j := NewJob(&Log{Log: cbt.Log{Host: "a"}, Segment: -1})
+				j := NewJob(&Log{Log: assign.Log{Host: "a"}, Segment: -1})
 				j.Entry, e.Jobs = e, append(e.Jobs, j)
 				p.Jobs = append(p.Jobs, j)
 			}
 		}
 		if c.entries == nil {
-			p.Jobs = []*Job{NewJob(&Log{Log: cbt.Log{Host: "a"}, Segment: -1}), NewJob(&Log{Log: cbt.Log{Host: "a"}, Segment: -1})}
+			p.Jobs = []*Job{NewJob(&Log{Log: assign.Log{Host: "a"}, Segment: -1}), NewJob(&Log{Log: assign.Log{Host: "a"}, Segment: -1})}
 		}
-		p.Run = &cbt.Run{}
+		p.Run = &assign.Run{}
 		got := 0
 		for _, j := range p.Jobs {
 			got += j.Stands()
@@ -57,7 +57,7 @@ func TestCountJobs(t *testing.T) {
 			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, got, ofHost, c.want)
 		}
 	}
-	p := &Plan{Run: &cbt.Run{}, Entries: []*Entry{combine(entries(2, 4))}}
+	p := &Plan{Run: &assign.Run{}, Entries: []*Entry{combine(entries(2, 4))}}
 	options, set := p.Options(), p.FioSettings()
 	if !maps.Equal(options, map[string]string{"rw": "read", "numjobs": "2 | 4"}) || set.Mode != "read" || set.NumJobs != 0 {
 		t.Errorf("%+v, %+v", options, set)
@@ -99,7 +99,7 @@ func TestGroupOfSections(t *testing.T) {
 				Mixed: &fiolog.DirectionStats{Runtime: ran, TotalIOs: 10},
 			}},
 		}}})
-		p := &Plan{Run: &cbt.Run{}, Entries: entries}
+		p := &Plan{Run: &assign.Run{}, Entries: entries}
 		set, rw := p.FioSettings(), entries[0].option("rw")
 		if e := entries[0]; e.Size != c.size || set.Mode != c.mode || rw != c.mode || set.RunSeconds != 3 || (e.Mixed != nil) != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, rw=%s", c.name, e.Size, e.Mixed != nil, set, rw)
@@ -117,9 +117,9 @@ func TestPrefixesOfGroup(t *testing.T) {
 	}{{8000, "write_hist_log", true}, {4000, "write_hist_log", false}, {4000, "write_lat_log", false}, {4000, "write_bw_log", true}} {
 		of := fiolog.Job{Name: "a", Runtime: c.runtime, Options: options{c.option: "bb"}}
 		of.Directions[fiolog.Read].Runtime = 4000
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}}
+		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}}
 		for prefix, want := range map[string]bool{"aa": c.want, "bb": true} {
-			j := NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: evidence.Of(&source.File{Path: prefix + "_clat_hist.1.log"}), Job: 1}, Segment: -1})
+			j := NewJob(&Log{Log: assign.Log{Prefix: prefix, File: evidence.Of(&source.File{Path: prefix + "_clat_hist.1.log"}), Job: 1}, Segment: -1})
 			if got := out.mayCover(j, []*Job{j}); got != want {
 				t.Errorf("job_runtime %d, %s: the log %s: %v, want %v", c.runtime, c.option, prefix, got, want)
 			}
@@ -129,12 +129,12 @@ func TestPrefixesOfGroup(t *testing.T) {
 
 // TestPrefixesOfOldGroup: before fio 3.8 no run time shows that a group has several sections, but the numbers of logs do.
 func TestPrefixesOfOldGroup(t *testing.T) {
-	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: cbt.FoundFolder}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{
+	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{
 		{Name: "a", Options: options{"write_hist_log": "bb"}},
 	}}}}
 	log := func(prefix string, number int) *Job {
 		file := evidence.Of(&source.File{Path: fmt.Sprintf("%s_clat_hist.%d.log", prefix, number)})
-		return NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: file, Job: number}, Segment: -1})
+		return NewJob(&Log{Log: assign.Log{Prefix: prefix, File: file, Job: number}, Segment: -1})
 	}
 	for _, c := range []struct {
 		other *Job
@@ -225,7 +225,7 @@ func TestOptionsOfSections(t *testing.T) {
 	} {
 		out := &Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: words("size=1g"), Jobs: c.jobs}}}
 		out.Client = c.client
-		p := &Plan{Run: &cbt.Run{}, Outputs: []*Output{out}}
+		p := &Plan{Run: &assign.Run{}, Outputs: []*Output{out}}
 		p.Run.Benchmark = c.set
 		for _, s := range c.sections {
 			p.Run.Sections = append(p.Run.Sections, sectionOf(words(s)))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -100,7 +100,7 @@ func TestCompleteTerse(t *testing.T) {
 		r.Jobs[0].Directions[fiolog.Read] = fiolog.DirectionStats{
 			IOBytes: 160 << 10, Uncounted: true, Runtime: 2003, IOPS: 19, Clat: fiolog.Latency{Percentiles: []fiolog.Percentile{{Rank: 50}}},
 		}
-		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Execution: evidence.Execution{Fio: r}}}}}
+		p := &planner{Plan: &Plan{Run: &assign.Run{Sections: job.Jobs}, Outputs: []*Output{{Execution: evidence.Execution{Fio: r}}}}}
 		p.completeText()
 		direction, s := "read", &r.Jobs[0].Directions[fiolog.Read]
 		if r.Jobs[0].Mixed != nil {
@@ -134,7 +134,7 @@ func TestCompleteText(t *testing.T) {
 		}
 		printed := map[string]string{"rw": "randread", "bs": "4096", "ioengine": "libaio", "iodepth": "16"}
 		r := &fiolog.Report{Format: fiolog.Normal, Jobs: []fiolog.Job{{Name: "a", Options: printed}}}
-		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Execution: evidence.Execution{Fio: r}}}}}
+		p := &planner{Plan: &Plan{Run: &assign.Run{Sections: job.Jobs}, Outputs: []*Output{{Execution: evidence.Execution{Fio: r}}}}}
 		p.completeText()
 		if got := r.Jobs[0].Options; got["startdelay"] != c.want || got["bs"] != "4096" {
 			t.Errorf("%s: %v", c.name, got)

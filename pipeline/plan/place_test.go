@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -28,7 +28,7 @@ type section struct {
 // outputOf makes a report of sections, with a log each, as fio leaves them. elapsed is in
 // seconds.
 func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
-	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Path: "out.json", Modified: source.Modified{ModTime: written}})}, Execution: evidence.Execution{Times: make([]int64, 1)}}
+	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json", Modified: source.Modified{ModTime: written}})}, Execution: evidence.Execution{Times: make([]int64, 1)}}
 	out.Fio = &fiolog.Report{Timestamp: written.UnixMilli()}
 	for i, s := range sections {
 		j := fiolog.Job{Name: fmt.Sprint("job", i), GroupID: s.group, Elapsed: elapsed, Options: s.options}
@@ -41,7 +41,7 @@ func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
 	entries := NewEntries(out)
 	for i, e := range entries {
 		if sections[i].log >= 0 {
-			log := cbt.Log{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}})}
+			log := assign.Log{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}})}
 			e.Jobs = []*Job{{Log: &Log{Log: log}, Source: FromHist, Entry: e}}
 		}
 	}
@@ -313,7 +313,7 @@ func TestGroupWaited(t *testing.T) {
 			Timestamp: written.UnixMilli(), GlobalOptions: map[string]string{"ramp_time": c.all},
 			Jobs: []fiolog.Job{{Runtime: c.runtime, Elapsed: c.elapsed, Directions: [3]fiolog.DirectionStats{{Runtime: 3000}}, Options: map[string]string{"startdelay": c.own}}},
 		}
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: report, Times: make([]int64, 1)}}
+		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: report, Times: make([]int64, 1)}}
 		entries := NewEntries(out)
 		if p := Place(out, entries); (p.doubt != "") != c.want {
 			t.Errorf("%+v: %+v", c, p)
@@ -336,7 +336,7 @@ func TestPlaceByReports(t *testing.T) {
 		}
 		return rep
 	}
-	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}}
+	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
 	for _, rep := range []*fiolog.Report{report(1020, 1000, 0), report(2010, 2000, 0), report(3050, 3000, 0), report(4030, 3000, 700), report(5040, 3000, 1700)} {
 		take(out, rep)
 	}
@@ -349,7 +349,7 @@ func TestPlaceByReports(t *testing.T) {
 
 // TestPlaceInHang: a report that fio wrote late, in a hang, has the run time of its beginning. Jobs of a group began together.
 func TestPlaceInHang(t *testing.T) {
-	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}}
+	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
 	for _, ran := range [][2]int64{{2700, 2000}, {4010, 3000}} { // of two jobs; the second ends before the other
 		rep := &fiolog.Report{Timestamp: written.UnixMilli() + ran[0]}
 		for i, ms := range ran {
@@ -387,7 +387,7 @@ func TestReportsOfStart(t *testing.T) {
 		"ended, and its run time grows":      {nil, []seen{{1000, 900, 900, 360}, {2003, 1900, 1900, 600}, {3003, 2900, 2900, 600}, {3500, 1500, 1500, 600}}, 100, errorOfReport},
 		"between two reports":                {nil, []seen{{1000, 1000, 0, 0}, {2000, 400, 400, 160}, {3000, 400, 400, 160}}, 1100, errorOfReport + 500*time.Millisecond},
 	} {
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}}
+		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
 		for _, r := range c.reports {
 			j := fiolog.Job{Name: "a", Elapsed: r.at/1000 + 1, Runtime: r.job, Options: c.options}
 			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(r.requests), Runtime: r.direction}
@@ -406,7 +406,7 @@ func TestReportsOfStart(t *testing.T) {
 
 // TestForks: each of the jobs that were started together has its own start in periodic reports.
 func TestForks(t *testing.T) {
-	out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}}
+	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
 	for at := int64(1000); at < 4000; at += 1000 {
 		rep := &fiolog.Report{Timestamp: written.UnixMilli() + at}
 		for i, ran := range []int64{at - 100, at - 281} {
@@ -451,7 +451,7 @@ func TestRanOfVerify(t *testing.T) {
 		{fiolog.Job{Runtime: 27708, Elapsed: 8, Directions: [3]fiolog.DirectionStats{{Runtime: 4688}, {Runtime: 3548}, {Runtime: 7072}}}, 7072},
 	} {
 		c.job.Options = verify
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}}
+		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}}
 		if got := NewEntries(out)[0].Ran; got != c.want {
 			t.Errorf("%+v: %d ms, want %d", c.job, got, c.want)
 		}
@@ -474,7 +474,7 @@ func TestLocalTime(t *testing.T) {
 		{"a copy of years later", printed.AddDate(3, 0, 0), 0, false, ErrorOfZone},
 		{"no time", time.Time{}, 0, false, ErrorOfZone},
 	} {
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: c.written}})}}
+		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: c.written}})}}
 		take(out, &fiolog.Report{Format: fiolog.Normal, Timestamp: printed.UnixMilli(), IsLocal: true, Jobs: []fiolog.Job{{
 			Name: "a", Members: 1, Process: 1, Directions: [fiolog.Directions]fiolog.DirectionStats{{TotalIOs: 10, Runtime: 5000}},
 		}}})

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -55,7 +55,7 @@ func TestLate(t *testing.T) {
 func rowsAt(interval int64, first ...int64) (jobs []*Job) {
 	for _, at := range first {
 		j := &Job{Source: FromHist, Head: evidence.Head{HasRows: true, First: at}, Interval: interval}
-		j.Log = &Log{Log: cbt.Log{File: evidence.Of(&source.File{Path: "out_clat_hist.1.log"})}}
+		j.Log = &Log{Log: assign.Log{File: evidence.Of(&source.File{Path: "out_clat_hist.1.log"})}}
 		jobs = append(jobs, j)
 	}
 	return jobs

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -29,9 +29,9 @@ func drawEvidence(r *rand.Rand) (*Evidence, sums) {
 		return evidence.Of(&source.File{Path: name, Modified: source.Modified{ModTime: at(), ModLocal: is(5)}})
 	}
 	of := sums{uint64(r.IntN(9000))}
-	ev := &Evidence{Run: &cbt.Run{}, Live: is(10)}
+	ev := &Evidence{Run: &assign.Run{}, Live: is(10)}
 	for i := range r.IntN(4) {
-		out := &Output{Report: cbt.Report{File: file(fmt.Sprint("out", i, ".json")), Found: cbt.FoundFolder, Host: pick("", "", "a", "b"), Candidate: is(20), Named: is(20)}}
+		out := &Output{Report: assign.Report{File: file(fmt.Sprint("out", i, ".json")), Found: assign.FoundFolder, Host: pick("", "", "a", "b"), Candidate: is(20), Named: is(20)}}
 		n := 1 + r.IntN(3)
 		isClient, bins, start := is(15), is(60), written.UnixMilli()-int64(r.IntN(8000))
 		var options []map[string]string
@@ -76,7 +76,7 @@ func drawEvidence(r *rand.Rand) (*Evidence, sums) {
 		ev.Outputs = append(ev.Outputs, out)
 	}
 	log := func(kind fiolog.Kind, prefix, host string, number, segment int) *Log {
-		l := &Log{Log: cbt.Log{Kind: kind, Job: number, Prefix: prefix, Host: host, File: file(fmt.Sprint(prefix, "_", kind, ".", number, ".log"))}, Segment: segment}
+		l := &Log{Log: assign.Log{Kind: kind, Job: number, Prefix: prefix, Host: host, File: file(fmt.Sprint(prefix, "_", kind, ".", number, ".log"))}, Segment: segment}
 		l.Hint = ev.HintFor(l.Log, hist.Hint{})
 		if segment >= 0 {
 			l.Parts, _ = of.Sums(l, &evidence.Undoubler{})

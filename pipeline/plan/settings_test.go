@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/layout"
@@ -79,13 +79,13 @@ func sectionOf(of options) *fioargs.Section {
 func TestFioSettings(t *testing.T) {
 	for _, c := range settingsCases {
 		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
-		byReport := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Execution: evidence.Execution{Fio: report}})}
+		byReport := &Plan{Run: &assign.Run{}, Entries: NewEntries(&Output{Execution: evidence.Execution{Fio: report}})}
 		both := maps.Clone(c.global)
 		if both == nil {
 			both = options{}
 		}
 		maps.Copy(both, c.own)
-		byFile := &Plan{Run: &cbt.Run{Sections: []*fioargs.Section{sectionOf(both)}}}
+		byFile := &Plan{Run: &assign.Run{Sections: []*fioargs.Section{sectionOf(both)}}}
 		for _, p := range []*Plan{byReport, byFile} {
 			if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" {
 				t.Errorf("%s: %s", c.name, diff)
@@ -172,7 +172,7 @@ func TestSectionsOfGroup(t *testing.T) {
 		j.Directions[fiolog.Read] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 3000, IOBytes: c.bytes}
 		global := options{"rw": "randread", "bs": "4k", "iodepth": "4", "ramp_time": "1"}
 		entries := NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{j}}}})
-		p := &Plan{Run: &cbt.Run{Sections: c.file}, Entries: entries}
+		p := &Plan{Run: &assign.Run{Sections: c.file}, Entries: entries}
 		if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" || entries[0].Size != 3 {
 			t.Errorf("%s: %d jobs: %s", c.name, entries[0].Size, diff)
 		}
@@ -182,7 +182,7 @@ func TestSectionsOfGroup(t *testing.T) {
 	}
 	writes := fiolog.Job{Runtime: 3000}
 	writes.Directions[fiolog.Write] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 10, IOBytes: 10 * 4096}
-	p := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}}})}
+	p := &Plan{Run: &assign.Run{}, Entries: NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}}})}
 	if set := p.FioSettings(); set.Mode != "" {
 		t.Errorf("writes have the mode %s", set.Mode)
 	}
@@ -191,8 +191,8 @@ func TestSectionsOfGroup(t *testing.T) {
 // TestSettingsOfFolders: what the names of people's folders say counts where no option of fio is known.
 func TestSettingsOfFolders(t *testing.T) {
 	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}
-	p := &Plan{Run: &cbt.Run{Settings: layout.Settings{CBT: path}}}
-	if even := (&Plan{Run: &cbt.Run{Settings: layout.Settings{CBT: mapping.CBT{Workload: "w", TotalIODepth: 16, IODepth: 8, Iteration: new(0)}}}}).Settings(); even.IODepth != 0 || even.TotalIODepth != 16 {
+	p := &Plan{Run: &assign.Run{Settings: layout.Settings{CBT: path}}}
+	if even := (&Plan{Run: &assign.Run{Settings: layout.Settings{CBT: mapping.CBT{Workload: "w", TotalIODepth: 16, IODepth: 8, Iteration: new(0)}}}}).Settings(); even.IODepth != 0 || even.TotalIODepth != 16 {
 		t.Errorf("the depth of volumes is beside the total: %+v", even)
 	}
 	if got := p.Settings(); got != path {
@@ -214,7 +214,7 @@ func TestFioSettingsOfJobs(t *testing.T) {
 			{Options: map[string]string{"iodepth": "16"}},
 		},
 	}
-	p := &Plan{Run: &cbt.Run{}}
+	p := &Plan{Run: &assign.Run{}}
 	for i := range report.Jobs {
 		p.Entries = append(p.Entries, &Entry{jobOptions: (&Output{Execution: evidence.Execution{Fio: report}}).Options(i)})
 	}
@@ -243,7 +243,7 @@ func TestLiveSize(t *testing.T) {
 		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
 		e := &Entry{jobOptions: (&Output{Execution: evidence.Execution{Fio: report}}).Options(0), Job: &report.Jobs[0]}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
-		p := &Plan{Run: &cbt.Run{}, Entries: []*Entry{e}}
+		p := &Plan{Run: &assign.Run{}, Entries: []*Entry{e}}
 		if got, ok := p.RequestSize(fiolog.Read, true); int64(got) != c.want || ok != (c.want > 0) {
 			t.Errorf("%+v: %v", c, got)
 		}
@@ -269,8 +269,8 @@ func TestSectionsHere(t *testing.T) {
 		{"only some sections ran", 2, []int{1}, 3, ""},
 		{"more jobs than the file has", 2, []int{1}, 5, ""},
 	} {
-		p := &Plan{Stages: c.stages, Run: &cbt.Run{Sections: file}}
-		p.Run.Logs = []cbt.Log{{Job: 1}, {Job: c.logs}}
+		p := &Plan{Stages: c.stages, Run: &assign.Run{Sections: file}}
+		p.Run.Logs = []assign.Log{{Job: 1}, {Job: c.logs}}
 		for _, n := range c.jobs {
 			p.Jobs = append(p.Jobs, &Job{JobKey: JobKey{Number: n}})
 		}
@@ -309,7 +309,7 @@ func TestSectionsOfVolumes(t *testing.T) {
 		{"devices", mapping.CBT{}, [][]string{{"job1 filename=/dev/nvme0n1", "job2 filename=/dev/nvme1n1"}}, "job1, job2"},
 		{"pbench", mapping.CBT{Benchmark: mapping.PBench}, [][]string{{"job1 filename=/dev/vdb"}, {"job2 filename=/dev/vdc"}}, "job1, job2"},
 	} {
-		p := &Plan{Run: &cbt.Run{Settings: layout.Settings{CBT: c.cbt}}}
+		p := &Plan{Run: &assign.Run{Settings: layout.Settings{CBT: c.cbt}}}
 		for _, jobs := range c.reports {
 			report := &fiolog.Report{Unit: hist.Nanoseconds}
 			for _, text := range jobs {

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
@@ -85,7 +85,7 @@ func (p *planner) stage(jobs []*Job) *Plan {
 	s, isHere := *p.Plan, func(j *Job) bool { return slices.Contains(jobs, j) }
 	s.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(j *Job) bool { return !isHere(j) })
 	s.Entries = slices.DeleteFunc(slices.Clone(p.Entries), func(e *Entry) bool { return !slices.ContainsFunc(e.Jobs, isHere) })
-	s.Averages = slices.DeleteFunc(slices.Clone(p.Averages), func(log cbt.Log) bool { return s.JobOf(log) == nil })
+	s.Averages = slices.DeleteFunc(slices.Clone(p.Averages), func(log assign.Log) bool { return s.JobOf(log) == nil })
 	s.moment = moment{}
 	if p.ev.Live { // jobs without requests have no start of their own yet
 		begun := slices.DeleteFunc(slices.Clone(s.Jobs), func(j *Job) bool { return !hasBegun(j) })

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -161,15 +161,15 @@ func TestGroupBegunApart(t *testing.T) {
 		{[]time.Duration{2 * time.Second, 0}, []int64{3000, 3000}, true},
 		{[]time.Duration{time.Second, 0}, []int64{3000, 3000}, false}, // within the length of a row
 	} {
-		out := &Output{Report: cbt.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: at}})}, Execution: evidence.Execution{Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}}
+		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: at}})}, Execution: evidence.Execution{Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}}
 		e := &Entry{Out: out, Job: &fiolog.Job{}, jobOptions: jobOptions{isGroup: true}}
 		for i, before := range c.written {
 			file := evidence.Of(&source.File{Modified: source.Modified{ModTime: at.Add(-before)}})
 			e.Jobs = append(e.Jobs, &Job{
-				Entry: e, Source: FromHist, Head: evidence.Head{HasRows: true}, Interval: 1000, Ran: c.last[i], Log: &Log{Log: cbt.Log{File: file}},
+				Entry: e, Source: FromHist, Head: evidence.Head{HasRows: true}, Interval: 1000, Ran: c.last[i], Log: &Log{Log: assign.Log{File: file}},
 			})
 		}
-		p := &planner{&Plan{Run: &cbt.Run{}}, &Evidence{Rows: lastsOf(e.Jobs)}, &Remarks{}, new([]Need)}
+		p := &planner{&Plan{Run: &assign.Run{}}, &Evidence{Rows: lastsOf(e.Jobs)}, &Remarks{}, new([]Need)}
 		if got := p.begunApart(e); got != c.want {
 			t.Errorf("written %v before the report, rows until %v: %t", c.written, c.last, got)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -28,13 +28,13 @@ type Plan struct {
 	Stage    int    // number of the stage, from 1
 	Stages   int    // of the execution
 	Name     string // of the stage: its sections in fio's report
-	Run      *cbt.Run
+	Run      *assign.Run
 	Config   map[string]any // of CBT
 	Outputs  []*Output      // what its fios printed
 	Entries  []*Entry       // of the jobs of the stage in these outputs
 	Sections []Section
-	Jobs     []*Job    // of all sections, in the order of their logs and reports
-	Averages []cbt.Log // in place of rows
+	Jobs     []*Job       // of all sections, in the order of their logs and reports
+	Averages []assign.Log // in place of rows
 
 	moment        // start of the first job, by the weakest evidence of all jobs
 	Placed string // how jobs that ran one after another, or may have, were placed; empty if none did
@@ -71,7 +71,7 @@ type JobKey struct {
 }
 
 // KeyOf returns the job that wrote a log: of all jobs of a run, the first.
-func KeyOf(log cbt.Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job, 1)} }
+func KeyOf(log assign.Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job, 1)} }
 
 // Job is one job of fio: where its rows come from, and when it ran.
 type Job struct {
@@ -243,7 +243,7 @@ func Earlier(a, b time.Time) time.Time {
 }
 
 // JobOf returns the job that wrote a log, or nil if none did.
-func (p *Plan) JobOf(log cbt.Log) *Job {
+func (p *Plan) JobOf(log assign.Log) *Job {
 	for _, j := range p.Jobs {
 		if j.JobKey == KeyOf(log) {
 			return j

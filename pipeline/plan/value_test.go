@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -37,7 +37,7 @@ func TestStages(t *testing.T) {
 		}
 		e := &Entry{Out: outs[host], Job: &fiolog.Job{Name: rw, GroupID: group}, jobOptions: jobOptions{own: own}}
 		j := &Job{
-			JobKey: JobKey{Host: host}, Entry: e, Ran: ran, Log: &Log{Log: cbt.Log{File: evidence.Of(&source.File{})}},
+			JobKey: JobKey{Host: host}, Entry: e, Ran: ran, Log: &Log{Log: assign.Log{File: evidence.Of(&source.File{})}},
 			moment: moment{time.UnixMilli(start), clockReport, errorOfEnd},
 		}
 		e.Jobs = []*Job{j}
@@ -49,7 +49,7 @@ func TestStages(t *testing.T) {
 	}
 	bare := func(host string, start, last int64) *Job { // without a report, whose rows have absolute times
 		return &Job{
-			JobKey: JobKey{Host: host}, Source: FromHist, Interval: 1000, Ran: last, Log: &Log{Log: cbt.Log{File: evidence.Of(&source.File{})}},
+			JobKey: JobKey{Host: host}, Source: FromHist, Interval: 1000, Ran: last, Log: &Log{Log: assign.Log{File: evidence.Of(&source.File{})}},
 			Head: evidence.Head{HasRows: true, First: EpochTimes + 1}, moment: moment{time.UnixMilli(start), clockEpoch, errorOfEpoch},
 		}
 	}
@@ -126,7 +126,7 @@ func TestStages(t *testing.T) {
 		for i, j := range c.jobs {
 			j.Number = i + 1
 		}
-		p := &planner{&Plan{Run: &cbt.Run{Sections: c.file}, Jobs: c.jobs}, &Evidence{Rows: lastsOf(c.jobs)}, &Remarks{}, new([]Need)}
+		p := &planner{&Plan{Run: &assign.Run{Sections: c.file}, Jobs: c.jobs}, &Evidence{Rows: lastsOf(c.jobs)}, &Remarks{}, new([]Need)}
 		for _, j := range c.jobs {
 			if j.Entry != nil {
 				p.Entries = append(p.Entries, j.Entry)

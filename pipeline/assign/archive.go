@@ -1,4 +1,4 @@
-// Package cbt says what an archive means: which files make up a run, on which host,
+// Package assign says which evidence is one execution of fio: which files make up a run, on which host,
 // volume and job each log was written, and with which settings the run was made.
 //
 // Names decide, and CBT's YAML files where names do not suffice. Archives that CBT did not
@@ -16,7 +16,7 @@
 // clues: those that name logs of several runs make them one, and the reports go to runs. After that runs are split
 // whose prefixes ran at different times. In the end copies are dropped. Outside of these layouts, files of
 // several hosts are one run only if the user says so (hosts.go).
-package cbt
+package assign
 
 import (
 	"cmp"

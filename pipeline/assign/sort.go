@@ -1,4 +1,4 @@
-package cbt
+package assign
 
 import (
 	"cmp"
