@@ -12,8 +12,10 @@ func shimCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "shim", Short: "Print a script that CBT runs as fio, for histogram logs",
 		Long: `Prints fio2es-fio, a script for any POSIX shell. It runs fio with the arguments that
-it gets, and adds --write_hist_log, --log_hist_msec=1000, and json+ where the report
-is in JSON. The logs are beside the file that stdout goes to, so CBT collects them.
+it gets, and adds --write_hist_log, --log_hist_msec, and json+ where the report is in
+JSON. The logs are beside the file that stdout goes to, so CBT collects them. A row comes
+each 100, 250, 500 or 1000 ms, by the options alone, so that all hosts do alike: fio keeps
+rows in memory, up to 256 MB. Those below a second have --log_hist_coarseness=2.
 Copy the script to all clients and name it in CBT's yaml:
 
   cmd_path: /usr/local/bin/fio2es-fio

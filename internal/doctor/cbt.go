@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/safeyaml"
@@ -88,7 +89,7 @@ func (of class) check(where string, set settings) ([]Finding, error) {
 
 	line := ifKnown(format != "", "--output-format="+format) + " " + strings.Join(words[at+1:], " ") + " "
 	if isShim {
-		line = strings.NewReplacer("json,", "json+,", "json ", "json+ ").Replace(line) + "--write_hist_log=output.0 --log_hist_msec=1000 "
+		line = strings.NewReplacer("json,", "json+,", "json ", "json+ ").Replace(line) + "--write_hist_log=output.0 "
 	}
 	for _, log := range []string{"lat", "bw", "iops"} {
 		on, isSet := set[cmp.Or(of.logs, "log_"+log)].(bool)
@@ -96,12 +97,23 @@ func (of class) check(where string, set settings) ([]Finding, error) {
 	}
 	average, runtime := set.text("log_avg_msec"), set.text("time")
 	line += ifKnown(of.command == "cmd_path" && average != "", "--log_avg_msec="+average+" ") + ifKnown(runtime != "", "--runtime="+runtime+" ")
-	line += "--numjobs=2 --name=x" // two jobs, because there are several clients and volumes
-	c, err := fioargs.Parse(strings.Fields("fio "+line), os.ReadFile)
+	line += ifKnown(set.text("mode") != "", "--rw="+set.text("mode")+" ")
+	c, err := fioargs.Parse(strings.Fields("fio "+line+"--name=x --numjobs="+cmp.Or(set.text("numjobs"), "1")), os.ReadFile)
 	if err != nil {
 		return nil, err
 	}
+	rows := fioargs.RowsOf(c.Jobs)
+	if isShim {
+		line += "--" + strings.Join(rows.Options(), " --") + " "
+	}
+	line += "--numjobs=2 --name=x" // two jobs, because there are several clients and volumes
+	if c, err = fioargs.Parse(strings.Fields("fio "+line), os.ReadFile); err != nil {
+		return nil, err
+	}
 	found := Check(c, fioargs.Version{}, nil)[0].Found // the version of fio on the clients is not known
+	if s := newSection(c, c.Jobs[0], fioargs.Version{}, nil); s.hasRows() && s.rows >= time.Second && rows.Every < s.rows {
+		found = append(found, Finding{Kind: add, Option: "log_hist_msec", What: shorterRows(s.rows, rows)})
+	}
 
 	with := slices.Clone(words)
 	if !isShim {
@@ -121,6 +133,12 @@ func (of class) check(where string, set settings) ([]Finding, error) {
 		found[i].Changes = changes
 	}
 	return found, nil
+}
+
+// shorterRows says why runs of several hosts should have other rows than they have.
+func shorterRows(is time.Duration, better fioargs.Rows) string {
+	return fmt.Sprintf("hosts begin apart, so windows cut rows, and p99 of each second is known better with rows of %v than of %v (%s)",
+		better.Every, is, strings.Join(better.Options(), ", "))
 }
 
 type settings map[string]any

@@ -60,6 +60,29 @@ func TestCheckCBT(t *testing.T) {
 	}
 }
 
+// TestRowsOfCBT: clients begin apart, so doctor names the rows that fio2es-fio would choose.
+func TestRowsOfCBT(t *testing.T) {
+	const own = "/usr/bin/fio --write_hist_log=o --log_hist_msec="
+	for yaml, want := range map[string]string{
+		"{time: 300, mode: randrw, numjobs: 2, cmd_path: '" + own + "1000'}":                         "rows of 100ms than of 1s (log_hist_msec=100, log_hist_coarseness=2)",
+		"{time: 300, mode: randrw, numjobs: 4, cmd_path: '" + own + "2000'}":                         "rows of 250ms than of 2s",
+		"{time: 3600, mode: randrw, numjobs: 4, cmd_path: '" + own + "5000'}":                        "rows of 1s than of 5s (log_hist_msec=1000)",
+		"{time: 3600, mode: randrw, numjobs: 4, cmd_path: '" + own + "1000'}":                        "",
+		"{time: 300, mode: randrw, cmd_path: '" + own + "100 --log_hist_coarseness=2'}":              "",
+		"{time: 300, mode: randrw, cmd_path: /usr/local/bin/fio2es-fio}":                             "",
+		"{time: 300, mode: randrw, cmd_path: /usr/local/bin/fio2es-fio, fio_out_format: normal}":     "end of each job (up to 100ms",
+		"{mode: randrw, cmd_path: /usr/local/bin/fio2es-fio --output-format=normal, log_lat: false}": "",
+	} {
+		all, err := CheckCBT("x", []byte("benchmarks: {librbdfio: "+yaml+"}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(&all[0]); want != "" && !strings.Contains(got, want) || want == "" && strings.Contains(got, "rows of") {
+			t.Errorf("%s: %s", yaml, got)
+		}
+	}
+}
+
 // changesOf returns the changes of all causes, each once.
 func changesOf(all []Answers) (list []string) {
 	for _, f := range together(all) {

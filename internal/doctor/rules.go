@@ -83,7 +83,8 @@ var rules = []rule{
 	}},
 	{lost, "log_hist_coarseness", "-log_hist_coarseness", func(s *section) string {
 		n := min(max(s.Int("log_hist_coarseness", 0), 0), 6)
-		return when(n > 0 && (s.hasRows() || !s.isOverTime()), "accuracy: with log_hist_coarseness=%d percentiles are known to ±%.1f %%, without it to ±%.1f %%",
+		isShort := n <= 2 && s.rows > 0 && s.rows < time.Second // as fio2es chooses rows: see fioargs.RowsFor
+		return when(n > 0 && !isShort && (s.hasRows() || !s.isOverTime()), "accuracy: with log_hist_coarseness=%d percentiles are known to ±%.1f %%, without it to ±%.1f %%",
 			n, 100*hist.Fio3(n).RelativeError(), 100*hist.Fio3(0).RelativeError())
 	}},
 	{lost, "fsync", "output-format status-interval=1", func(s *section) string {

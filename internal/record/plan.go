@@ -136,10 +136,17 @@ func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
 		o, _ := section.Get("log_store_compressed")
 		p.note("%s: log_store_compressed: fio writes compressed histogram logs wrongly, so it writes none", o.At)
 	} else {
-		added = append(added, "write_hist_log="+filepath.Join(s.Folder, s.Name), "log_hist_msec=1000")
+		rows := fioargs.Rows{Every: time.Second}
+		hasOwn := func(s *fioargs.Section) bool {
+			return slices.ContainsFunc(s.Options, func(o fioargs.Option) bool { return strings.HasPrefix(o.Name, "log_hist_") })
+		}
+		if _, isLive := c.Own("status-interval"); !isLive && s.Reports == "none" && with(hasOwn) == nil {
+			rows = fioargs.RowsOf(c.Jobs)
+		}
+		added = append(append(added, "write_hist_log="+filepath.Join(s.Folder, s.Name)), rows.Options()...)
 		// fio keeps these logs in memory until its end.
-		const row, much = 1856 * 8, 1 << 30 // bytes of a row, one per second; and the size from which to warn
-		if need := float64(row) * float64(c.NumJobs()) * p.Length.Seconds(); need > much {
+		const much = 1 << 30 // the size from which to warn
+		if need := fioargs.BytesOfRow * float64(c.NumJobs()) * p.Length.Seconds() / rows.Every.Seconds(); need > much {
 			p.note("fio keeps histogram logs in memory until its end: up to %.0f GiB for %d jobs in %v, twice that if they read and write; "+
 				"log_hist_msec=10000 needs a tenth", need/much+0.5, c.NumJobs(), p.Length)
 		}

@@ -53,6 +53,7 @@ func planOf(t *testing.T, line string, s Settings) (*Plan, error) {
 
 func TestPlan(t *testing.T) {
 	const logs = "--write_hist_log=/runs/x/job --log_hist_msec=1000 "
+	short := strings.Replace(logs, "1000", "100 --log_hist_coarseness=2", 1)
 	for _, tt := range []struct {
 		name, line string
 		settings   Settings
@@ -63,9 +64,9 @@ func TestPlan(t *testing.T) {
 		{"a job file", "fio job.fio", Settings{},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=1 -- job.fio", time.Second, ""},
 		{"what has job_start", "fio job.fio", Settings{Version: fioargs.Version{Major: 3, Minor: 36}, Reports: "none"},
-			"fio " + logs + "--output-format=normal,json+ -- job.fio", 0, ""},
+			"fio " + short + "--output-format=normal,json+ -- job.fio", 0, ""},
 		{"what writes half of its logs", "fio job.fio", Settings{Version: fioargs.Version{Major: 3, Minor: 16}, Reports: "none"},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- job.fio", 0, "fio-3.16 writes memory in place of the counts"},
+			"fio " + short + "--log_unix_epoch=1 --output-format=normal,json+ -- job.fio", 0, "fio-3.16 writes memory in place of the counts"},
 		{"what starts fio, and its output", "sudo -E fio --output out --output-format=terse,json --eta=always --name=a --write_hist_log=mine",
 			Settings{Quiet: true, Reports: "5s"},
 			"sudo -E fio " + logs + "--output-format=terse,json+ --output=/runs/x/job.json --status-interval=5 --eta=always --name=a --write_hist_log=mine",
@@ -74,6 +75,8 @@ func TestPlan(t *testing.T) {
 			"fio " + logs + "--log_unix_epoch=1 --output-format=terse,terse,json+ --eta=never --name=a", 0, ""},
 		{"reports of the user", "fio --status-interval=7 --name=a", Settings{},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=7 --name=a", 7 * time.Second, ""},
+		{"rows of the user", "fio --name=a --runtime=9 --log_hist_msec=2000", Settings{Reports: "none"},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --name=a --runtime=9 --log_hist_msec=2000", 0, ""},
 		{"logs of the user", "fio logs.fio", Settings{Reports: "none"}, "fio " + logs + "--output-format=normal,json+ -- logs.fio", 0, ""},
 		{"logs that fio writes wrongly", "fio packed.fio", Settings{Reports: "none"},
 			"fio --log_unix_epoch=1 --output-format=normal,json+ -- packed.fio", 0, "packed.fio:2: log_store_compressed"},

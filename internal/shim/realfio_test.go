@@ -27,7 +27,7 @@ func shape(v any) any {
 	case map[string]any:
 		names := map[string]any{}
 		for name, value := range v {
-			if name != "bins" && name != "write_hist_log" && name != "log_hist_msec" && name != "disk_util" {
+			if name != "bins" && name != "write_hist_log" && name != "log_hist_msec" && name != "log_hist_coarseness" && name != "disk_util" {
 				names[name] = shape(value)
 			}
 		}

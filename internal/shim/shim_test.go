@@ -7,13 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/golden"
 )
 
@@ -154,8 +155,6 @@ func TestCBT(t *testing.T) {
 					plain = slices.Delete(plain, i, i+1)
 					continue
 				}
-				// the value is larger on machines with little memory
-				arg = regexp.MustCompile(`^(--log_hist_msec=)\d+000$`).ReplaceAllString(arg, "${1}1000")
 				fmt.Fprintf(&got, "\t+ %s\n", strings.ReplaceAll(arg, run, "/RUN"))
 			}
 			for _, arg := range plain {
@@ -313,9 +312,11 @@ func TestAdds(t *testing.T) {
 			{"", "--output-format=normal a.fio", log + "1000 --output-format=normal a.fio"},
 			{"", "--status-interval=1 --output-format=json a.fio", log + "1000 --status-interval=1 --output-format=json a.fio"},
 			{"", "--name='a b' --filename=* --exec_prerun='x \"y\"'", log + "1000 --name=a b --filename=* --exec_prerun=x \"y\""},
-			{"FIO2ES_SHIM_MSEC=250", "a.fio", log + "250 a.fio"},
+			{"FIO2ES_SHIM_MSEC=250", "a.fio", log + "250 --log_hist_coarseness=2 a.fio"},
+			{"FIO2ES_SHIM_MSEC=5000", "--runtime=60 a.fio", log + "5000 --runtime=60 a.fio"},
+			{"", "--runtime=60 a.fio", log + "1000 --runtime=60 a.fio"},
 			{"FIO2ES_SHIM_MSEC=fast", "a.fio", log + "1000 a.fio"},
-			{"", "--runtime=1 --name=a", log + "1000 --runtime=1 --name=a"},
+			{"", "--runtime=1 --name=a", log + "100 --log_hist_coarseness=2 --runtime=1 --name=a"},
 			{"", "--runtime=080 --name=a", log + "1000 --runtime=080 --name=a"},
 			{"", "--runtime=99999999999999999999 --name=a", log + "1000 --runtime=99999999999999999999 --name=a"},
 			{"", "--name=a --exec_prerun='x --output-format=json y'", log + "1000 --name=a --exec_prerun=x --output-format=json y"},
@@ -334,18 +335,41 @@ func TestAdds(t *testing.T) {
 	})
 }
 
-// TestMemory: rows get longer if fio would need too much memory for them.
-func TestMemory(t *testing.T) {
-	if _, err := os.Stat("/proc/meminfo"); err != nil {
-		t.Skip("the free memory is unknown")
-	}
+// TestRows: the time between rows follows from the options alone, and is what fio2es run and doctor choose.
+func TestRows(t *testing.T) {
 	eachShell(t, func(b *bench) {
-		args, stderr, _ := b.called(b.shim() + " --runtime=999999999 --numjobs=8 --name=a --name=b > o")
-		if len(args) < 2 || !regexp.MustCompile(`^--log_hist_msec=\d{2,}000$`).MatchString(args[1]) || args[1] == "--log_hist_msec=1000" {
-			b.t.Errorf("fio got %q", args)
+		b.write(filepath.Join(b.run, "a.fio"), "[a]\n")
+		for args, want := range map[string]string{
+			"--runtime=1718 --name=a":                                     "100",
+			"--runtime=1719 --name=a":                                     "250",
+			"--rw=randrw --runtime=859 --name=a":                          "100",
+			"--name=a --readwrite=rw:2 --runtime=860":                     "250",
+			"--rw=trimwrite --runtime=430 --numjobs=8 --name=a":           "500",
+			"--rw=randwrite --runtime=430 --numjobs=10 --name=a":          "500",
+			"--rw=read --runtime=300 --numjobs=57 --name=a":               "1000",
+			"--rw=randtrim --runtime=300 --numjobs=58 --name=a":           "2000",
+			"--runtime=999999999 --numjobs=8 --name=a --name=b":           "931262000",
+			"--runtime=60 --name=a --numjobs=8 --name=b --name=c --rw=rw": "250",
+			"--name=a --numjobs=8":                                        "1000",
+			"--runtime=60 --numjobs=999999 --name=a":                      "1000",
+		} {
+			got, stderr, _ := b.called(b.shim() + " " + args + " > o")
+			if len(got) < 3 || got[1] != "--log_hist_msec="+want || (got[2] == "--log_hist_coarseness=2") != (len(want) < 4) ||
+				strings.Contains(stderr, "in memory") != (len(want) > 3 && want != "1000") {
+				b.t.Errorf("%s: fio got %q, want %s; stderr has %q", args, got, want, stderr)
+			}
+			c, err := fioargs.Parse(strings.Fields("fio "+args), nil)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			msec, _ := strconv.ParseInt(want, 10, 64)
+			of := fioargs.RowsOf(c.Jobs).Every.Milliseconds()
+			if isAlone := strings.Count(args, "--name") == 1; of != min(msec, 1000) && (isAlone || of > msec) {
+				b.t.Errorf("%s: fio2es run has %d, want %s", args, of, want)
+			}
 		}
-		if !strings.Contains(stderr, "in memory") {
-			b.t.Errorf("stderr has %q", stderr)
+		if got, _, _ := b.called(b.shim()+" --runtime=60 --name=a --output-format=json > o", "FIO2ES_SHIM_LIVE=1"); !slices.Contains(got, "--log_hist_msec=1000") {
+			b.t.Errorf("live: fio got %q", got)
 		}
 	})
 }
