@@ -52,6 +52,9 @@ func makePlan(ctx context.Context, run *assign.Run, opt Options, absolute bool, 
 	}
 	in := &input{opt: opt, logs: map[*plan.Log]*logFile{}, open: new(atomic.Int64), live: live}
 	ev := &plan.Evidence{Run: run, Config: config, Outputs: readOutputs(ctx, run, live != nil, said), Live: live != nil}
+	for _, f := range run.Reports {
+		f.File.Forget()
+	}
 	if ctx.Err() == nil {
 		in.gather(ev)
 	}
@@ -65,9 +68,12 @@ func makePlan(ctx context.Context, run *assign.Run, opt Options, absolute bool, 
 			Title: title, Completions: opt.Source == SourceRaw, Window: opt.Window, Bins: opt.Bins,
 			Start: opt.Start, Absent: !absolute, Offsets: opt.Offsets, ByJob: opt.Align == AlignJob,
 		}
-		var needs []plan.Need
-		for in.all, needs, err = plan.New(ev, settings, remarks); len(needs) > 0 && ctx.Err() == nil; in.all, needs, err = plan.New(ev, settings, remarks) {
-			in.learn(ev, needs)
+		for {
+			var needs map[plan.Need]bool
+			if in.all, needs, err = plan.New(ev, settings, remarks); len(needs) == 0 || ctx.Err() != nil {
+				break
+			}
+			in.learn(ev, slices.Collect(maps.Keys(needs)))
 		}
 		said.take(remarks)
 	}
@@ -199,7 +205,7 @@ func (in *input) learn(ev *plan.Evidence, needs []plan.Need) {
 		case plan.ReadableSums:
 			found[i] = in.sums(n)
 		case plan.OwnSums: // other lags are needed next
-			found[i] = in.sums(n, plan.Need{Log: n.Log, Lag: 1}, plan.Need{Log: n.Log, Lag: 2})
+			found[i] = in.sums(plan.Need{Log: n.Log}, plan.Need{Log: n.Log, Lag: 1}, plan.Need{Log: n.Log, Lag: 2})
 		}
 	})
 	for _, rows := range found {

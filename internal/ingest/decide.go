@@ -29,7 +29,7 @@ const (
 	LeaveOut            // people removed it
 )
 
-// Decide says what becomes of a run of which this was found.
+// Decide says what becomes of a run by what the history has of it.
 func Decide(e *pipeline.Execution, found *Found, opt *Options) Decision {
 	d, have := Decision{Run: found.Reference(e, &opt.Pipeline)}, found.Have
 	switch {

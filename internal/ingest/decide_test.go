@@ -54,7 +54,7 @@ func found(mine, theirs string) (*pipeline.Execution, *ingest.Found) {
 	return e, f
 }
 
-// TestDecide: what becomes of a run of which a history has something.
+// TestDecide: what the history has of a run decides what becomes of it.
 func TestDecide(t *testing.T) {
 	const whole = "report:out log:1 log:2"
 	for name, c := range map[string]struct {

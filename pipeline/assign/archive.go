@@ -117,10 +117,11 @@ func Read(ctx context.Context, files []*evidence.File, paths []HostPath) (*Archi
 		for _, f := range r.Files() {
 			use(f)
 		}
-		if r.Below = r.Path; len(paths) == 0 {
-			if name, below, at, ok := s.Archive(r.Files()[0], r.at, r.Path); ok {
-				r.Archive, r.Path, r.at = name, below, at
-			}
+		if r.Below = r.Path; len(paths) > 0 || len(r.Files()) == 0 {
+			continue
+		}
+		if name, below, at, ok := s.Archive(r.Files()[0], r.at, r.Path); ok {
+			r.Archive, r.Path, r.at = name, below, at
 		}
 	}
 	for _, one := range skipped {

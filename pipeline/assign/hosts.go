@@ -31,11 +31,14 @@ func (s *sorter) suggestOneRun() {
 	}
 	var all []hostRun
 	for _, r := range s.inOrder(present(s.runs)) {
+		if r.at.Program != layout.OfPeople || len(r.HostNames()) > 0 {
+			continue
+		}
 		i := slices.IndexFunc(r.Reports, func(f Report) bool {
 			c := f.File.Claims()
 			return !f.Candidate && c.IsListed && !c.IsCut && !c.End.IsZero()
 		})
-		if i < 0 || r.at.Program != layout.OfPeople || len(r.HostNames()) > 0 {
+		if i < 0 {
 			continue
 		}
 		parts := strings.Split(r.Path, "/")

@@ -1,15 +1,5 @@
 package evidence
 
-import (
-	"fmt"
-	"io"
-	"sync"
-
-	"github.com/cespare/xxhash/v2"
-
-	"github.com/fio2es/fio2es/mapping"
-)
-
 // Digest identifies the content of a file as far as it can be read. Errors are reported when the file is parsed.
 type Digest struct {
 	Size int64
@@ -26,26 +16,38 @@ type Beginning struct {
 // mostBegin is how many bytes count as the beginning of a file.
 const mostBegin = 256 << 10
 
-var buffers = sync.Pool{New: func() any { return new([mostBegin]byte) }}
-
-// begin reads until there are enough digits, and returns how many bytes it has read.
-func begin(in io.Reader, buf *[mostBegin]byte) (b Beginning, n int) {
-	const step = 8 << 10
-	for n < len(buf) {
-		read, err := io.ReadFull(in, buf[n:min(n+step, len(buf))])
-		for i, c := range buf[n : n+read] {
-			if '1' <= c && c <= '9' {
-				if b.Digits++; b.Digits == mapping.BeginDigits {
-					b.Begin = hexadecimal(xxhash.Sum64(buf[:n+i+1]))
-					return b, n + read
-				}
-			}
-		}
-		if n += read; err != nil {
-			break
-		}
+// Digest reads the file, unless its content was hashed before.
+func (f *File) Digest() Digest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.renew(); f.digest == nil {
+		f.digest = f.hash((*text).readAll)
 	}
-	return b, n
+	return *f.digest
 }
 
-func hexadecimal(sum uint64) string { return fmt.Sprintf("%016x", sum) }
+// Beginning reads how the file begins, unless its content was hashed before.
+func (f *File) Beginning() Beginning {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.renew(); f.digest != nil {
+		return f.digest.Beginning
+	}
+	return f.hash((*text).readBeginning).Beginning
+}
+
+// hash returns the digest of what read reads of the file, or of all if the scan has its sum.
+func (f *File) hash(read func(*text)) *Digest {
+	in, err := f.Open()
+	if err != nil {
+		return &Digest{}
+	}
+	defer in.Close()
+	t := newText(in)
+	if size, sum, ok := f.Sum(); ok {
+		t.readBeginning()
+		return &Digest{size, hexadecimal(sum), t.Beginning}
+	}
+	read(t)
+	return t.digest()
+}

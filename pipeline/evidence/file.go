@@ -7,11 +7,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"sync"
 	"sync/atomic"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -27,6 +24,7 @@ type File struct {
 	look    *Look // nil before the first look
 	claims  *Claims
 	printed *Printed
+	kept    int64 // bytes that printed takes
 	yaml    *yamlFile
 	digest  *Digest
 	seen    source.State // when printed, yaml and digest were made
@@ -52,8 +50,21 @@ func All(files []*source.File) []*File {
 // renew forgets what was seen of a file that has changed since. f.mu must be held.
 func (f *File) renew() {
 	if now := f.State(); f.seen != now {
-		f.printed, f.yaml, f.digest, f.seen = nil, nil, nil, now
+		f.forget()
+		f.yaml, f.digest, f.seen = nil, nil, now
 	}
+}
+
+// Forget gives the memory of what was printed back: it has been used.
+func (f *File) Forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.forget()
+}
+
+func (f *File) forget() {
+	f.memory.Add(f.kept)
+	f.printed, f.kept = nil, 0
 }
 
 // Look looks at the beginning of the file. It may be good although the rest of the file is damaged.
@@ -108,21 +119,15 @@ func (f *File) read(ctx context.Context, all bool) *Printed {
 	if s.digest == nil {
 		return &s.printed
 	}
-	f.digest = s.digest
-	memory := int64(0)
+	f.digest, f.printed = s.digest, &s.printed
 	for _, x := range s.printed.Executions {
-		memory += int64(x.Fio.Memory)
+		f.kept += int64(x.Fio.Memory)
 	}
-	if f.memory.Add(-memory) >= 0 {
-		f.printed = &s.printed
-	} else {
-		f.memory.Add(memory)
+	if f.memory.Add(-f.kept) < 0 {
+		f.forget()
 	}
 	return &s.printed
 }
-
-// Reports iterates over the reports with jobs in what was opened, of which each is there once, as [File.Printed] counts them.
-func (f *File) Reports(in io.Reader) iter.Seq2[*fiolog.Report, error] { return reportsOnce(in, f.File) }
 
 // JobFile reads a job file, and what it says about logs.
 func (f *File) JobFile() (*fioargs.Command, *Claims, error) {
@@ -166,53 +171,4 @@ func (f *File) YAML(ctx context.Context) (map[string]any, error) {
 		f.digest = text.digest()
 	}
 	return of.m, of.err
-}
-
-// Digest reads the file, unless its content was hashed before.
-func (f *File) Digest() Digest {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.renew(); f.digest == nil {
-		f.digest = new(f.hash())
-	}
-	return *f.digest
-}
-
-func (f *File) hash() (d Digest) {
-	in, err := f.Open()
-	if err != nil {
-		return d
-	}
-	defer in.Close()
-	buf := buffers.Get().(*[mostBegin]byte)
-	defer buffers.Put(buf)
-	var n int
-	d.Beginning, n = begin(in, buf)
-	if size, sum, ok := f.Sum(); ok {
-		d.Size, d.Hash = size, hexadecimal(sum)
-		return d
-	}
-	sum := xxhash.New()
-	sum.Write(buf[:n])
-	rest, _ := io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
-	d.Size, d.Hash = int64(n)+rest, hexadecimal(sum.Sum64())
-	return d
-}
-
-// Beginning reads how the file begins, unless its content was hashed before.
-func (f *File) Beginning() Beginning {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.renew(); f.digest != nil {
-		return f.digest.Beginning
-	}
-	in, err := f.Open()
-	if err != nil {
-		return Beginning{}
-	}
-	defer in.Close()
-	buf := buffers.Get().(*[mostBegin]byte)
-	defer buffers.Put(buf)
-	b, _ := begin(in, buf)
-	return b
 }

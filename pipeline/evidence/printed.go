@@ -1,9 +1,11 @@
 package evidence
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -30,6 +32,8 @@ type seen struct {
 	digest  *Digest // nil if the file was not read whole
 }
 
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, peekLen) }}
+
 // look reads a file: its beginning, and if it has reports of fio, or if all are needed, these: the first ones or all.
 func look(ctx context.Context, file io.Reader, f *source.File, all bool) (s seen) {
 	const (
@@ -40,7 +44,13 @@ func look(ctx context.Context, file io.Reader, f *source.File, all bool) (s seen
 		file = io.LimitReader(file, largest)
 	}
 	text := newText(file)
-	head, err := text.Peek(peekLen) // reading meets an error again
+	in := readers.Get().(*bufio.Reader)
+	in.Reset(text)
+	defer func() {
+		in.Reset(nil)
+		readers.Put(in)
+	}()
+	head, err := in.Peek(peekLen) // reading meets an error again
 	s.look = lookAt(f.Path, head, f.Named)
 	s.look.IsEmpty = len(head) == 0 && err == io.EOF
 	s.claims = Claims{IsReport: s.look.Content == fiolog.Output, Values: map[string]bool{}}
@@ -49,7 +59,7 @@ func look(ctx context.Context, file io.Reader, f *source.File, all bool) (s seen
 	}
 	p, counted, size := &s.printed, &claimCounter{Claims: &s.claims}, 0
 	var before *fiolog.Report
-	for r, err := range readReports(text, f) {
+	for r, err := range readReports(in, f) {
 		switch {
 		case ctx.Err() != nil:
 			return s
@@ -74,7 +84,7 @@ func look(ctx context.Context, file io.Reader, f *source.File, all bool) (s seen
 		}
 	}
 	if all || text.size < largest {
-		io.Copy(io.Discard, text)
+		text.readAll()
 		s.digest = text.digest()
 	}
 	return s

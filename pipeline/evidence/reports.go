@@ -71,11 +71,12 @@ func isRepeated(r, before *fiolog.Report) bool {
 	return before != nil && r.Timestamp > 0 && r.Timestamp == before.Timestamp && slices.EqualFunc(r.Jobs, before.Jobs, haveSameTotals)
 }
 
-// reportsOnce iterates over the reports with jobs in a file, of which each is there once.
-func reportsOnce(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+// Reports iterates over the reports with jobs that were read from in, the content of the file. A report that is there once more is
+// left out, as [File.Printed] does.
+func (f *File) Reports(in io.Reader) iter.Seq2[*fiolog.Report, error] {
 	return func(yield func(*fiolog.Report, error) bool) {
 		var before *fiolog.Report
-		for r, err := range readReports(in, f) {
+		for r, err := range readReports(in, f.File) {
 			if err == nil {
 				if len(r.Jobs) == 0 || isRepeated(r, before) {
 					continue

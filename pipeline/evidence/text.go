@@ -1,8 +1,9 @@
 package evidence
 
 import (
-	"bufio"
+	"fmt"
 	"io"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/fio2es/fio2es/mapping"
@@ -13,33 +14,65 @@ const peekLen = 64 << 10
 
 // text is the content of a file, which is hashed as it is read.
 type text struct {
-	*bufio.Reader
-	hash   *xxhash.Digest
-	size   int64
-	digits int // other than 0, up to [mapping.BeginDigits]
+	in   io.Reader
+	sum  xxhash.Digest
+	size int64
+	Beginning
 }
 
+var buffers = sync.Pool{New: func() any { return new([peekLen]byte) }}
+
 func newText(in io.Reader) *text {
-	t := &text{hash: xxhash.New()}
-	t.Reader = bufio.NewReaderSize(io.TeeReader(in, t), peekLen)
+	t := &text{in: in}
+	t.sum.Reset()
 	return t
 }
 
-// Write implements [io.Writer] for what is read.
-func (t *text) Write(p []byte) (int, error) {
-	t.size += int64(len(p))
-	for _, c := range p {
-		if t.digits == mapping.BeginDigits {
-			break
-		}
-		if '1' <= c && c <= '9' {
-			t.digits++
+// Read implements [io.Reader].
+func (t *text) Read(p []byte) (int, error) {
+	n, err := t.in.Read(p)
+	rest := p[:n]
+	if !t.isBegun() {
+		for i, c := range rest[:min(int64(n), mostBegin-t.size)] {
+			if '1' <= c && c <= '9' {
+				if t.Digits++; t.Digits == mapping.BeginDigits {
+					t.sum.Write(rest[:i+1])
+					t.Begin, rest = hexadecimal(t.sum.Sum64()), rest[i+1:]
+					break
+				}
+			}
 		}
 	}
-	return t.hash.Write(p)
+	t.sum.Write(rest)
+	t.size += int64(n)
+	return n, err
+}
+
+// isBegun reports whether the beginning was read.
+func (t *text) isBegun() bool { return t.Begin != "" || t.size >= mostBegin }
+
+// readBeginning reads until the beginning was read, or all.
+func (t *text) readBeginning() {
+	const step = 8 << 10
+	buf := buffers.Get().(*[peekLen]byte)
+	defer buffers.Put(buf)
+	for err := error(nil); err == nil && !t.isBegun(); {
+		_, err = t.Read(buf[:step])
+	}
+}
+
+// readAll reads the rest.
+func (t *text) readAll() {
+	buf := buffers.Get().(*[peekLen]byte)
+	defer buffers.Put(buf)
+	for err := error(nil); err == nil; {
+		_, err = t.Read(buf[:])
+	}
 }
 
 // digest returns the digest of what was read.
 func (t *text) digest() *Digest {
-	return &Digest{t.size, hexadecimal(t.hash.Sum64()), Beginning{Digits: t.digits}}
+	return &Digest{t.size, hexadecimal(t.sum.Sum64()), t.Beginning}
 }
+
+func hexadecimal(sum uint64) string { return fmt.Sprintf("%016x", sum) }

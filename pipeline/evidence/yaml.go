@@ -55,7 +55,7 @@ func ParseYAML(data []byte) (map[string]any, error) {
 		keepKeys(node)
 		err = node.Decode(&v)
 	}
-	m := asMap(v)
+	m, _ := v.(map[string]any)
 	switch {
 	case err != nil:
 		return nil, err
@@ -65,10 +65,4 @@ func ParseYAML(data []byte) (map[string]any, error) {
 		return nil, errEmpty
 	}
 	return m, nil
-}
-
-// asMap returns a value that is a map, or nil.
-func asMap(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
 }

@@ -52,7 +52,7 @@ var roles = map[string]Role{
 // CBT's configuration. For other files the content decides, see [Options].
 func Wanted(name string) bool { return RoleOf(name) > RoleLoose }
 
-// Options returns the options of a scan for [Read]. The scan finds reports of any name near logs. It lists files that
+// Options returns the options of a scan for archives. The scan finds reports of any name near logs. It lists files that
 // the user named, under any name, and files beside them that may belong to them.
 func Options() source.Options {
 	return source.Options{Want: Wanted, Named: true, Beside: true, Look: source.Look{

@@ -58,8 +58,7 @@ type Folder struct{ Argument, Archive, Path string }
 // In returns another folder of the archive.
 func (f Folder) In(dir string) Folder { return Folder{f.Argument, f.Archive, dir} }
 
-// FolderOf returns a folder of the archive in which a file was found. The argument is part of it, because archives may
-// have the same name. Files that were named one by one belong together by their folder.
+// FolderOf returns a folder of the archive of a file. Files that were named one by one belong together by their folder.
 func FolderOf(f *evidence.File, dir string) Folder {
 	at := Folder{Argument: filepath.Clean(f.Root), Archive: f.Archive, Path: dir}
 	if f.Named && f.Root != "-" {
@@ -340,7 +339,7 @@ type Facts struct {
 	Clients   []string
 }
 
-// FactsIn reads a YAML file, once. It ignores errors: [Run.Configure] reports them if a run needs the file.
+// FactsIn reads a YAML file, once. It ignores errors: [Configure] reports them if a run needs the file.
 func (s *Tree) FactsIn(f *evidence.File) *Facts {
 	if f == nil {
 		return &Facts{}

@@ -44,7 +44,7 @@ func newPlan(r reader, ev *Evidence, opt Options, said *Remarks) ([]*Plan, error
 		if len(needs) == 0 {
 			return stages, err
 		}
-		for _, n := range needs {
+		for n := range needs {
 			rows := Rows{Last: r.Last([]*Job{{Log: n.Log}})[0]}
 			rows.Sums, rows.Err = r.Sums(n.Log, &evidence.Undoubler{Lag: n.Lag})
 			ev.Rows[n] = rows
@@ -377,7 +377,7 @@ func TestUndouble(t *testing.T) {
 				rows, err := doubled{rows: written}.Sums(j.Log, &evidence.Undoubler{Lag: lag})
 				known[Need{Log: j.Log, Lag: lag}] = Rows{Sums: rows, Err: err}
 			}
-			p := &planner{&Plan{}, &Evidence{Rows: known}, &Remarks{}, new([]Need)}
+			p := &planner{&Plan{}, &Evidence{Rows: known}, &Remarks{}, map[Need]bool{}}
 			p.undouble(out, NewEntries(out), []*Job{j})
 			if (j.damage == nil) != c.want || c.want && j.Lag != lag || (len(p.problems.Notes) > 0) != (j.Lag > 0) {
 				t.Errorf("lag %d, %s: lag %d, %v, %v", lag, c.name, j.Lag, j.damage, p.problems.Notes)

@@ -149,7 +149,7 @@ func (p *planner) know(n Need) Rows {
 	rows, ok := p.ev.Rows[n]
 	if !ok {
 		rows.Err = errNeeded
-		*p.needs = append(*p.needs, n)
+		p.needs[n] = true
 	}
 	return rows
 }

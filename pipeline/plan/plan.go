@@ -19,9 +19,9 @@ import (
 // New plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran. Faults of
 // single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown. The evidence does not
 // change. If it has to have more, New returns needs in place of a plan, and has to be called again with [Evidence].Rows of these.
-func New(ev *Evidence, opt Options, problems *Remarks) (stages []*Plan, needs []Need, err error) {
-	said := &Remarks{}
-	p := &planner{&Plan{Title: opt.Title, Stage: 1, Stages: 1, Run: ev.Run, Config: ev.Config, Outputs: cloned(ev.Outputs), opt: opt}, ev, said, &needs}
+func New(ev *Evidence, opt Options, problems *Remarks) (stages []*Plan, needs map[Need]bool, err error) {
+	said, needs := &Remarks{}, map[Need]bool{}
+	p := &planner{&Plan{Title: opt.Title, Stage: 1, Stages: 1, Run: ev.Run, Config: ev.Config, Outputs: cloned(ev.Outputs), opt: opt}, ev, said, needs}
 	if stages, err = p.plan(); len(needs) > 0 {
 		return nil, needs, nil
 	}
@@ -68,7 +68,7 @@ type planner struct {
 	*Plan
 	ev       *Evidence
 	problems *Remarks
-	needs    *[]Need
+	needs    map[Need]bool
 }
 
 // Options are the settings of users that decide how a run is planned.

@@ -13,7 +13,7 @@ import (
 
 // placedByRows sets the starts of jobs by their rows. It returns how those that began apart were placed, and what is said.
 func placedByRows(jobs ...*Job) (how string, said []error) {
-	p := &planner{&Plan{Jobs: jobs}, &Evidence{}, &Remarks{}, new([]Need)}
+	p := &planner{&Plan{Jobs: jobs}, &Evidence{}, &Remarks{}, map[Need]bool{}}
 	p.placeByRows()
 	return p.Placed, p.problems.Notes
 }
@@ -169,7 +169,7 @@ func TestGroupBegunApart(t *testing.T) {
 				Entry: e, Source: FromHist, Head: evidence.Head{HasRows: true}, Interval: 1000, Ran: c.last[i], Log: &Log{Log: assign.Log{File: file}},
 			})
 		}
-		p := &planner{&Plan{Run: &assign.Run{}}, &Evidence{Rows: lastsOf(e.Jobs)}, &Remarks{}, new([]Need)}
+		p := &planner{&Plan{Run: &assign.Run{}}, &Evidence{Rows: lastsOf(e.Jobs)}, &Remarks{}, map[Need]bool{}}
 		if got := p.begunApart(e); got != c.want {
 			t.Errorf("written %v before the report, rows until %v: %t", c.written, c.last, got)
 		}

@@ -126,7 +126,7 @@ func TestStages(t *testing.T) {
 		for i, j := range c.jobs {
 			j.Number = i + 1
 		}
-		p := &planner{&Plan{Run: &assign.Run{Sections: c.file}, Jobs: c.jobs}, &Evidence{Rows: lastsOf(c.jobs)}, &Remarks{}, new([]Need)}
+		p := &planner{&Plan{Run: &assign.Run{Sections: c.file}, Jobs: c.jobs}, &Evidence{Rows: lastsOf(c.jobs)}, &Remarks{}, map[Need]bool{}}
 		for _, j := range c.jobs {
 			if j.Entry != nil {
 				p.Entries = append(p.Entries, j.Entry)
