@@ -7,7 +7,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestDigest: a file has the same digest and beginning, whatever was read of it before.
+// TestDigest: a file has the same digest and beginning, also if it was read before.
 func TestDigest(t *testing.T) {
 	contents := map[string]string{
 		"empty":     "",
