@@ -58,7 +58,7 @@ func TestContradiction(t *testing.T) {
 
 // TestSettingsOfPbench: the folder's name comes first, and fio's options complete it.
 func TestSettingsOfPbench(t *testing.T) {
-	_, res := readRun(t, filepath.Join("cbt", "testdata", "pbench"), "fio_demo_2026.11.22T02.20.00/2-randread-16KiB/sample1", Options{})
+	_, res := readRun(t, filepath.Join("assign", "testdata", "pbench"), "fio_demo_2026.11.22T02.20.00/2-randread-16KiB/sample1", Options{})
 	want := mapping.CBT{Benchmark: "pbench-fio", Mode: "randread", OpSize: 16384, IODepth: 4, NumJobs: 2, RunSeconds: 4, Iteration: new(0)}
 	if diff := cmp.Diff(want, res.Run.CBT); diff != "" {
 		t.Error(diff)
