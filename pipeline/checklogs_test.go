@@ -13,9 +13,9 @@ func TestTooManyLogs(t *testing.T) {
 	for i := range others {
 		others[i].Kind = fiolog.Clat
 	}
-	for _, output := range []assign.Output{{Logs: make([]assign.Log, mostLogs+1)}, {Others: others}} {
-		if _, err := makePlan(t.Context(), &assign.Run{Output: output}, Options{}, false, nil, &problems{}); err == nil {
-			t.Errorf("%d histogram logs and %d completion logs are accepted", len(output.Logs), len(output.Others))
+	for _, run := range []*assign.Run{{Logs: make([]assign.Log, mostLogs+1)}, {Others: others}} {
+		if _, err := makePlan(t.Context(), run, Options{}, false, nil, &problems{}); err == nil {
+			t.Errorf("%d histogram logs and %d completion logs are accepted", len(run.Logs), len(run.Others))
 		}
 	}
 }

@@ -39,29 +39,6 @@ type Archive struct {
 	Roots   map[string]bool // the arguments under which any of these were found
 }
 
-// Left is a file that belongs to no run.
-type Left struct {
-	File   *evidence.File
-	Reason string
-	// Notable means that people may expect it to be read: it is a log or a report, or
-	// they named it.
-	Notable bool
-	// More is how many other files have the same kind of reason and are not listed:
-	// ten of each kind are.
-	More int
-}
-
-const foundTwice = "found twice: it was given twice"
-
-// Skipped is the configuration of a benchmark that does not run fio.
-type Skipped struct {
-	Path   string // of the id- folder
-	Reason string // its benchmark, as its configuration says
-	Files  []*evidence.File
-
-	archiveConfig *evidence.File
-}
-
 // Read sorts files into runs. It reads few of them:
 //
 //   - a log, if another of the same size may be a copy of it, if the user named it and its name says nothing, or its ends
@@ -84,10 +61,11 @@ func Read(ctx context.Context, files []*evidence.File, paths []HostPath) (*Archi
 	reports = slices.DeleteFunc(reports, func(f *evidence.File) bool {
 		return skipped[layout.FolderOf(f, s.PlaceOf(f, false).Config)] != nil || s.addReport(f)
 	})
-	s.attribute(reports, jobs)
+	c := s.clues(reports, jobs)
+	c.attribute()
 	s.uniteDepths()
 	s.dropBandwidth()
-	s.describe()
+	c.describe()
 	if len(paths) > 0 {
 		if err := s.oneRun(paths); err != nil {
 			return nil, err
@@ -152,27 +130,4 @@ func Read(ctx context.Context, files []*evidence.File, paths []HostPath) (*Archi
 		a.Left = append(a.Left, one)
 	})
 	return a, nil
-}
-
-// leave adds a file that belongs to no run.
-func (s *sorter) leave(f *evidence.File, reason string) {
-	s.left = append(s.left, Left{File: f, Reason: reason, Notable: f.Named})
-}
-
-// leaveNotable adds a file that people may expect to be read.
-func (s *sorter) leaveNotable(f *evidence.File, reason string) {
-	s.left = append(s.left, Left{File: f, Reason: reason, Notable: true})
-}
-
-// without returns a copy of a list without the items for which drop returns true.
-func without[T any](list []T, drop func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(list), drop)
-}
-
-// addNew appends what is not in a list yet.
-func addNew[T comparable](list []T, one T) []T {
-	if slices.Contains(list, one) {
-		return list
-	}
-	return append(list, one)
 }

@@ -17,23 +17,7 @@ import (
 // about logs counts most, then their names, then their places. Runs become one if a report or a job file shows that they
 // are, and several if it is known that fio wrote their logs at different times. A report that fits the logs of no run
 // becomes a run of its own.
-func (s *sorter) attribute(reports, jobs []*evidence.File) {
-	s.index = s.newIndex()
-	for _, f := range s.dropLessExact(reports) {
-		p := &clue{file: f, dir: s.DirOf(f), claims: f.Claims()}
-		name, host := splitHost(path.Base(f.Path), s.index.byDir[p.dir])
-		p.name, p.host = layout.Stem(name), cmp.Or(host, s.PlaceOf(f, false).Host)
-		p.prefix = s.index.byName[[2]string{p.dir, p.name}]
-		s.reports = append(s.reports, p)
-	}
-	for _, f := range jobs {
-		p := &clue{file: f, dir: s.DirOf(f), name: layout.Stem(path.Base(f.Path))}
-		var err error
-		if p.job, p.claims, err = f.JobFile(); err != nil && !f.Beside {
-			s.leave(f, "is no job file of fio: "+err.Error())
-		}
-		s.jobs = append(s.jobs, p)
-	}
+func (s *clues) attribute() {
 	s.findNamed()
 	s.uniteNamed()
 	s.uniteNumbered()
@@ -82,28 +66,9 @@ func (s *sorter) attribute(reports, jobs []*evidence.File) {
 	}
 }
 
-// dropLessExact drops reports in normal or terse output of an execution of which a more exact one is in the folder.
-func (s *sorter) dropLessExact(reports []*evidence.File) []*evidence.File {
-	best := map[[2]string]*evidence.File{}
-	key := func(f *evidence.File) [2]string { return [2]string{s.DirOf(f), f.Claims().Numbers} }
-	for _, f := range reports {
-		if other := best[key(f)]; other == nil || f.Claims().Format < other.Claims().Format {
-			best[key(f)] = f
-		}
-	}
-	return without(reports, func(f *evidence.File) bool {
-		other := best[key(f)]
-		isLess := f.Claims().Numbers != "" && f.Claims().Format > other.Claims().Format && (f.Beside || !other.Beside)
-		if isLess && !f.Beside {
-			s.leave(f, fmt.Sprintf("fio's %s output of a run whose report is in %s", f.Claims().Format, path.Base(other.Path)))
-		}
-		return isLess
-	})
-}
-
 // doubtTwice says if another run of the folder has logs of completions of the same jobs as the run's histogram logs, which one fio
 // may have written under another prefix. No report says it. Nor does a text say it that was written when the averages of a run were.
-func (s *sorter) doubtTwice(r *Run, texts []*Run) {
+func (s *clues) doubtTwice(r *Run, texts []*Run) {
 	for _, o := range texts {
 		wrote := func(l Log) bool { return l.File.ModTime.Sub(o.Reports[0].File.ModTime).Abs() < evidence.Apart }
 		if len(r.Logs) == 0 && slices.ContainsFunc(r.Others, wrote) {
@@ -127,7 +92,7 @@ func (s *sorter) doubtTwice(r *Run, texts []*Run) {
 }
 
 // findNamed finds out which of the present runs the clues name.
-func (s *sorter) findNamed() {
+func (s *clues) findNamed() {
 	s.index = s.newIndex()
 	for _, p := range slices.Concat(s.reports, s.jobs) {
 		p.options, p.nearby = s.index.namedBy(p.claims, p.dir)
@@ -136,7 +101,7 @@ func (s *sorter) findNamed() {
 
 // uniteNamed makes one run of the runs whose logs are named by one report or one job file, because sections of a job
 // file may have different prefixes.
-func (s *sorter) uniteNamed() {
+func (s *clues) uniteNamed() {
 	isDropped := false
 	for _, p := range slices.Concat(s.reports, s.jobs) {
 		runs := s.inOrder(present(p.options))
@@ -213,7 +178,7 @@ func unite(p *clue, runs []*Run) {
 // uniteNumbered makes one run of the logs whose jobs together have all numbers from 1 on, if one report names only some
 // of them, or lists no options, as normal output does. With group_reporting a report has one entry for several sections, with
 // the options of one of them.
-func (s *sorter) uniteNumbered() {
+func (s *clues) uniteNumbered() {
 	named := map[*Run]int{} // the number of clues that name the run
 	for _, p := range slices.Concat(s.reports, s.jobs) {
 		for _, r := range p.runs() {
@@ -275,7 +240,7 @@ func countsThrough(runs []*Run, entries int) bool {
 }
 
 // assign gives each report to the runs that it names or, if it names none, to those near it.
-func (s *sorter) assign() {
+func (s *clues) assign() {
 	claimed := map[*Run]bool{}
 	lost := map[string]int{} // by folder, how many reports name no run
 	for _, p := range s.reports {
@@ -331,7 +296,7 @@ func (s *sorter) assign() {
 // byPlace returns the runs to which a report may belong because of its place: runs in its folder (here) or, if there are
 // none, in folders nearby. It leaves out runs that another report names. isLast means that in its folder all other
 // reports name runs.
-func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast bool) ([]*Run, Found) {
+func (s *clues) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast bool) ([]*Run, Found) {
 	c := p.file.Claims()
 	switch {
 	case !c.IsReport:
@@ -416,7 +381,7 @@ func (p *part) prefix() string { return p.logs[0].Prefix }
 // splitApart makes several runs of one whose logs have several prefixes, such as t.1 and t.2, and reports whether it did.
 // Prefixes are of one run only if a report names them together, if their reports ran at the same time, or if they ended together. have
 // has the number of runs of each report.
-func (s *sorter) splitApart(r *Run, have map[*evidence.File]int) bool {
+func (s *clues) splitApart(r *Run, have map[*evidence.File]int) bool {
 	type place struct{ dir, prefix string }
 	var logs, reports []*part
 	byPrefix, byVolume := map[string][]*part{}, map[string][]*part{}

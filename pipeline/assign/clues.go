@@ -1,6 +1,8 @@
 package assign
 
 import (
+	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -27,6 +29,53 @@ type clue struct {
 
 // runs returns the runs with logs that its name or its options name, each once.
 func (p *clue) runs() []*Run { return present(slices.Concat(p.prefix, p.options)) }
+
+// clues are all of an archive, and an index of the logs that they may name.
+type clues struct {
+	*sorter
+	reports, jobs []*clue
+	index         index
+}
+
+// clues returns the reports and job files as clues, without the less exact reports of an execution.
+func (s *sorter) clues(reports, jobs []*evidence.File) *clues {
+	c := &clues{sorter: s, index: s.newIndex()}
+	for _, f := range s.dropLessExact(reports) {
+		p := &clue{file: f, dir: s.DirOf(f), claims: f.Claims()}
+		name, host := splitHost(path.Base(f.Path), c.index.byDir[p.dir])
+		p.name, p.host = layout.Stem(name), cmp.Or(host, s.PlaceOf(f, false).Host)
+		p.prefix = c.index.byName[[2]string{p.dir, p.name}]
+		c.reports = append(c.reports, p)
+	}
+	for _, f := range jobs {
+		p := &clue{file: f, dir: s.DirOf(f), name: layout.Stem(path.Base(f.Path))}
+		var err error
+		if p.job, p.claims, err = f.JobFile(); err != nil && !f.Beside {
+			s.leave(f, "is no job file of fio: "+err.Error())
+		}
+		c.jobs = append(c.jobs, p)
+	}
+	return c
+}
+
+// dropLessExact drops reports in normal or terse output of an execution of which a more exact one is in the folder.
+func (s *sorter) dropLessExact(reports []*evidence.File) []*evidence.File {
+	best := map[[2]string]*evidence.File{}
+	key := func(f *evidence.File) [2]string { return [2]string{s.DirOf(f), f.Claims().Numbers} }
+	for _, f := range reports {
+		if other := best[key(f)]; other == nil || f.Claims().Format < other.Claims().Format {
+			best[key(f)] = f
+		}
+	}
+	return without(reports, func(f *evidence.File) bool {
+		other := best[key(f)]
+		isLess := f.Claims().Numbers != "" && f.Claims().Format > other.Claims().Format && (f.Beside || !other.Beside)
+		if isLess && !f.Beside {
+			s.leave(f, fmt.Sprintf("fio's %s output of a run whose report is in %s", f.Claims().Format, path.Base(other.Path)))
+		}
+		return isLess
+	})
+}
 
 // index finds the runs of logs outside CBT's layout.
 type index struct {
@@ -107,7 +156,7 @@ func isNear(a, b string) bool {
 // describe gives runs their job files. Job files of no run go to the leftovers. In a folder of the run's logs, its job
 // file is the one that names the logs, or has their name or a report's, or is the only one. In the folder above, it is
 // the file that names the logs.
-func (s *sorter) describe() {
+func (s *clues) describe() {
 	byDir := map[string][]*clue{}
 	for _, p := range s.jobs {
 		byDir[p.dir] = append(byDir[p.dir], p)

@@ -19,11 +19,17 @@ type Run struct {
 	Archive string // name of the archive or folder
 	Path    string // of the run inside it, without hosts; with the log prefix where a folder may have several
 	Below   string // the same below the argument that it was found under
-	Output
-	layout.Settings // from the path and, after Configure, the configuration
 
-	Config        *evidence.File // benchmark_config.yaml, nil where there is none
-	ArchiveConfig *evidence.File // cbt_config.yaml, nil where there is none
+	// What fio wrote in the run.
+	Logs    []Log    // of histograms, by host, volume and job
+	Others  []Log    // of all other kinds: by host, volume, job and kind
+	Reports []Report // fio's output, and files that may be
+	Cut     string   // how it is known that fio did not write all of its output; else empty
+	Unread  string   // a folder or file beside the run's files that could not be opened; else empty
+
+	layout.Settings                // from the path and, after Configure, the configuration
+	Config          *evidence.File // benchmark_config.yaml, nil where there is none
+	ArchiveConfig   *evidence.File // cbt_config.yaml, nil where there is none
 
 	// Job is fio's job file, as pbench-fio and users store it. It is nil if there is none, and in CBT's layout.
 	// Sections are the sections in it. They are empty if the file includes other files.
@@ -40,15 +46,6 @@ type Run struct {
 	into     *Run   // which other
 
 	ran evidence.Span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
-}
-
-// Output has the files that fio wrote in a run.
-type Output struct {
-	Logs    []Log    // of histograms, by host, volume and job
-	Others  []Log    // of all other kinds: by host, volume, job and kind
-	Reports []Report // fio's output, and files that may be
-	Cut     string   // how it is known that fio did not write all of its output; else empty
-	Unread  string   // a folder or file beside the run's files that could not be opened; else empty
 }
 
 // Log is one log of fio.
@@ -235,12 +232,12 @@ func SameHost(a, b string) bool {
 }
 
 // HostNames returns the names of the hosts on which fio wrote files, sorted. Hosts without a name are left out.
-func (o *Output) HostNames() []string {
+func (r *Run) HostNames() []string {
 	var names []string
-	for _, l := range o.logs() {
+	for _, l := range r.logs() {
 		names = append(names, l.Host)
 	}
-	for _, f := range o.Reports {
+	for _, f := range r.Reports {
 		names = append(names, f.Host)
 	}
 	return namesIn(names)
@@ -252,27 +249,27 @@ func namesIn(list []string) []string {
 	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 }
 
-func (o *Output) logs() []Log { return slices.Concat(o.Logs, o.Others) }
+func (r *Run) logs() []Log { return slices.Concat(r.Logs, r.Others) }
 
 // isReported reports whether there are no logs at all.
-func (o *Output) isReported() bool { return len(o.Logs)+len(o.Others) == 0 }
+func (r *Run) isReported() bool { return len(r.Logs)+len(r.Others) == 0 }
 
-func (o *Output) add(l Log) {
+func (r *Run) add(l Log) {
 	if l.Kind.IsHistogram() {
-		o.Logs = append(o.Logs, l)
+		r.Logs = append(r.Logs, l)
 	} else {
-		o.Others = append(o.Others, l)
+		r.Others = append(r.Others, l)
 	}
 }
 
-func (o *Output) dropLogs(drop func(Log) bool) {
-	o.Logs = slices.DeleteFunc(o.Logs, drop)
-	o.Others = slices.DeleteFunc(o.Others, drop)
+func (r *Run) dropLogs(drop func(Log) bool) {
+	r.Logs = slices.DeleteFunc(r.Logs, drop)
+	r.Others = slices.DeleteFunc(r.Others, drop)
 }
 
 // hasPrefix reports whether a name is the prefix of a log, or the common part of prefixes that differ by their volumes.
-func (o *Output) hasPrefix(name string) bool {
-	return slices.ContainsFunc(o.logs(), func(l Log) bool {
+func (r *Run) hasPrefix(name string) bool {
+	return slices.ContainsFunc(r.logs(), func(l Log) bool {
 		family, _ := layout.SplitPrefix(l.Prefix)
 		return name == l.Prefix || name == family
 	})
@@ -281,4 +278,17 @@ func (o *Output) hasPrefix(name string) bool {
 func compareLogs(a, b Log) int {
 	return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(len(a.Volume), len(b.Volume)), cmp.Compare(a.Volume, b.Volume),
 		cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind))
+}
+
+// without returns a copy of a list without the items for which drop returns true.
+func without[T any](list []T, drop func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), drop)
+}
+
+// addNew appends what is not in a list yet.
+func addNew[T comparable](list []T, one T) []T {
+	if slices.Contains(list, one) {
+		return list
+	}
+	return append(list, one)
 }

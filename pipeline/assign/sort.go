@@ -2,7 +2,6 @@ package assign
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -13,90 +12,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/layout"
 )
-
-// sorter sorts files into runs. It has each file once, by its place.
-type sorter struct {
-	left []Left
-
-	*layout.Tree
-	files []*evidence.File
-	order map[*evidence.File]int // also of files that were found twice
-	paths map[string]bool        // of the files, as they would be if all archives were unpacked; made when needed
-
-	runs   []*Run // in the order of their first files
-	byName map[runKey]*Run
-	byDir  map[layout.Folder][]*Run // by the folder of their files, less the host
-	logs   map[logKey]*evidence.File
-
-	reports, jobs []*clue
-	index         index
-}
-
-// newSorter returns a sorter of files. Files that were found twice, because arguments overlap, go to the leftovers.
-func newSorter(ctx context.Context, files []*evidence.File) *sorter {
-	s := &sorter{
-		files: make([]*evidence.File, 0, len(files)), order: map[*evidence.File]int{},
-		byName: map[runKey]*Run{}, byDir: map[layout.Folder][]*Run{}, logs: map[logKey]*evidence.File{},
-	}
-	type key struct {
-		layout.Folder
-		beside bool
-	}
-	seen := make(map[key]bool, len(files))
-	for i, f := range files {
-		s.order[f] = i
-		k := key{layout.FolderOf(f, f.Path), f.Beside}
-		if seen[k] {
-			if layout.Wanted(f.Path) || f.Named {
-				s.leave(f, foundTwice)
-			}
-			continue
-		}
-		seen[k] = true
-		s.files = append(s.files, f)
-	}
-	s.Tree = layout.NewTree(ctx, s.files)
-	return s
-}
-
-type runKey struct {
-	layout.Folder
-	family string
-}
-
-type logKey struct {
-	run          *Run
-	kind         fiolog.Kind
-	host, prefix string
-	job          int
-}
-
-// runOf finds or makes the run of files of one family of names in one place.
-func (s *sorter) runOf(f *evidence.File, at *layout.Place, family string) *Run {
-	if at.Program == layout.OfSample {
-		family = "" // all files there are of one execution
-	}
-	key := runKey{layout.FolderOf(f, at.Folder), family}
-	r := s.byName[key]
-	if r == nil {
-		r = &Run{
-			Archive: f.Archive, Path: at.Folder, Settings: layout.Settings{CBT: at.Known}, at: *at, argument: key.Argument, family: family,
-			Config:        s.Config(layout.FolderOf(f, cmp.Or(at.Config, path.Dir(f.Path))), layout.ConfigName),
-			ArchiveConfig: s.Config(layout.FolderOf(f, at.Root), layout.ArchiveConfigName),
-		}
-		// CBT has one family in a folder. Elsewhere others may be added any day.
-		if at.Program != layout.OfCBT || family != "output" {
-			r.Path = path.Join(r.Path, family)
-		}
-		s.byName[key] = r
-		s.runs = append(s.runs, r)
-		s.byDir[key.Folder] = append(s.byDir[key.Folder], r)
-	}
-	if at.Doubt != "" {
-		r.doubt(at.Doubt)
-	}
-	return r
-}
 
 // addLog adds a log to the run of its folder and prefix. Prefixes that differ by their volumes are of one run.
 func (s *sorter) addLog(log *logFile) {
@@ -146,7 +61,7 @@ func (s *sorter) dropAllJobsLogs() {
 }
 
 // addReport gives a file that may be fio's output to its run, if the name that CBT gave it says which run that is, or
-// its place in a sample of pbench-fio. Otherwise it returns false, and the content decides: see [sorter.attribute].
+// its place in a sample of pbench-fio. Otherwise it returns false, and the content decides: see [clues.attribute].
 func (s *sorter) addReport(f *evidence.File) bool {
 	base := path.Base(f.Path)
 	at := s.PlaceOf(f, false)
@@ -262,50 +177,13 @@ func (s *sorter) dropBandwidth() {
 	}
 }
 
-// absorb takes over what another run has.
-func (r *Run) absorb(other *Run) {
-	r.Logs = append(r.Logs, other.Logs...)
-	r.Others = append(r.Others, other.Others...)
-	r.Reports = append(r.Reports, other.Reports...)
-	for _, d := range other.Doubts {
-		r.doubt(d)
-	}
-	other.gone, other.into = true, r
-}
+// Skipped is the configuration of a benchmark that does not run fio.
+type Skipped struct {
+	Path   string // of the id- folder
+	Reason string // its benchmark, as its configuration says
+	Files  []*evidence.File
 
-// present returns the runs that are neither copies nor empty, and for each that is part of another the other.
-func present(runs []*Run) []*Run {
-	all, seen := make([]*Run, 0, len(runs)), make(map[*Run]bool, len(runs))
-	for _, r := range runs {
-		for r.into != nil {
-			r = r.into
-		}
-		if !r.gone && !seen[r] {
-			seen[r], all = true, append(all, r)
-		}
-	}
-	return all
-}
-
-// inOrder sorts runs by their first files. The configuration does not count, because runs share it.
-func (s *sorter) inOrder(runs []*Run) []*Run {
-	first := make(map[*Run]int, len(runs))
-	for _, r := range runs {
-		first[r] = s.first(r)
-	}
-	slices.SortStableFunc(runs, func(a, b *Run) int { return first[a] - first[b] })
-	return runs
-}
-
-func (s *sorter) first(r *Run) int {
-	at := len(s.order)
-	for _, l := range r.logs() {
-		at = min(at, s.order[l.File])
-	}
-	for _, f := range r.Reports {
-		at = min(at, s.order[f.File])
-	}
-	return at
+	archiveConfig *evidence.File
 }
 
 // skip finds the id- folders of other benchmarks, by their configurations: they have no log of fio, and their reports have
