@@ -23,6 +23,6 @@ func (r *Run) VolumesPerClient() int {
 // before it wrote them.
 func (r *Run) EmptyReports() []Report {
 	return slices.DeleteFunc(slices.Clone(r.Reports), func(f Report) bool {
-		return r.at.Program != layout.OfCBT && r.Workload == "" || !f.Named || !f.File.Look().IsEmpty
+		return r.at.Program != layout.OfCBT && r.Workload == "" || !f.Named || !f.File.IsEmpty()
 	})
 }

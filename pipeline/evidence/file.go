@@ -75,6 +75,9 @@ func (f *File) Look() *Look {
 	return f.look
 }
 
+// IsEmpty reports whether the file has nothing in it. It is looked at only if its size is not known.
+func (f *File) IsEmpty() bool { return f.Size == 0 || f.Size < 0 && f.Look().isEmpty }
+
 // IsReport reports whether the file begins like fio's output, damaged or not.
 func (f *File) IsReport() bool { return f.Look().Content == fiolog.Output }
 

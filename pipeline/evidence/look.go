@@ -6,7 +6,7 @@ import "github.com/fio2es/fio2es/pipeline/fiolog"
 type Look struct {
 	Content fiolog.Content
 	HasJSON bool // fio's output is in JSON
-	IsEmpty bool
+	isEmpty bool
 	Start   string // its first 40 bytes
 
 	// Foreign says in which form it has fio's output that is not read, and how to take it out of that; else empty.

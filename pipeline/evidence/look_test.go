@@ -41,8 +41,9 @@ func TestLook(t *testing.T) {
 		"a, b, c, d\n":                                       fiolog.Unknown,
 		"":                                                   fiolog.Unknown,
 	} {
-		got := write(t, "x", text).Look()
-		if got.Content != want || got.IsEmpty != (text == "") || got.Foreign != "" {
+		f := write(t, "x", text)
+		got := f.Look()
+		if got.Content != want || f.IsEmpty() != (text == "") || got.Foreign != "" {
 			t.Errorf("%.40q: %+v, want %d", text, got, want)
 		}
 	}

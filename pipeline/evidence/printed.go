@@ -52,7 +52,7 @@ func look(ctx context.Context, file io.Reader, f *source.File, all bool) (s seen
 	}()
 	head, err := in.Peek(peekLen) // reading meets an error again
 	s.look = lookAt(f.Path, head, f.Named)
-	s.look.IsEmpty = len(head) == 0 && err == io.EOF
+	s.look.isEmpty = len(head) == 0 && err == io.EOF
 	s.claims = Claims{IsReport: s.look.Content == fiolog.Output, Values: map[string]bool{}}
 	if !s.claims.IsReport && !all {
 		return s
