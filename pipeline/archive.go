@@ -15,7 +15,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/layout"
-	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -135,10 +134,10 @@ func Together(runs []*assign.Run) (together []*assign.Run, alone bool) {
 		}
 		one := *of[0]
 		one.Logs, one.Others, one.Reports, one.Doubts = nil, nil, nil, nil // the user says that they are one
-		prefixes := map[plan.JobKey]string{}
+		prefixes := map[assign.JobKey]string{}
 		add := func(to *[]assign.Log, logs []assign.Log) {
 			for _, l := range logs {
-				key := plan.JobKey{Host: l.Host, Volume: l.Volume, Number: l.Job}
+				key := assign.JobKey{Host: l.Host, Volume: l.Volume, Number: l.Job}
 				if prefix, ok := prefixes[key]; !ok {
 					prefixes[key] = l.Prefix
 				} else if prefix != l.Prefix {

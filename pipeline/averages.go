@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/assign"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -63,7 +64,7 @@ type averageReader struct {
 	read     *account.Read
 	keys     *jobKeys
 	levels   []align.Level
-	open     func(*plan.Log) *logFile
+	open     func(*assign.JobLog) *logFile
 	problems *problems
 }
 
@@ -135,13 +136,13 @@ func (r *averageReader) all(ctx context.Context, logs []assign.Log) (averages, e
 // A rate is that of the last interval, because fio writes no row for an interval without requests. A latency is the mean of
 // all requests since the row before. If that is longer than an interval, it shows nothing of single windows.
 func (r *averageReader) one(log assign.Log, j *plan.Job, to averages) (end int64, err error) {
-	of := &plan.Log{Log: log, Segment: -1}
+	of := &assign.JobLog{Log: log, Segment: -1}
 	l := r.open(of)
 	l.ofAll = true
 	defer l.close()
 	l.look(of)
 	interval := j.AveragedOver(of.Rows)
-	if j.Source == plan.FromNothing {
+	if j.Source == assign.FromNothing {
 		interval = j.Interval // by all of its logs
 	}
 	var last [fiolog.Directions]int64
@@ -162,7 +163,7 @@ func (r *averageReader) one(log assign.Log, j *plan.Job, to averages) (end int64
 		case err != nil:
 			return end, err
 		}
-		if origin == 0 && rec.Time > plan.EpochTimes {
+		if origin == 0 && rec.Time > evidence.EpochTimes {
 			if origin = rec.Time - interval; !j.Start.IsZero() {
 				origin = j.Start.UnixMilli()
 			}

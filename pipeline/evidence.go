@@ -25,7 +25,7 @@ type input struct {
 	plan *plan.Plan
 	all  []*plan.Plan // of all stages of the execution
 	opt  Options
-	logs map[*plan.Log]*logFile
+	logs map[*assign.JobLog]*logFile
 	open *atomic.Int64 // how many logs of the execution are open, of any kind
 	live *liveFiles    // nil unless fio still writes
 }
@@ -50,8 +50,8 @@ func makePlan(ctx context.Context, run *assign.Run, opt Options, absolute bool, 
 	if err != nil && !(opt.Alone && errors.Is(err, fs.ErrNotExist)) {
 		said.lack("%w", err) // settings are missing, and no requests
 	}
-	in := &input{opt: opt, logs: map[*plan.Log]*logFile{}, open: new(atomic.Int64), live: live}
-	ev := &plan.Evidence{Run: run, Config: config, Outputs: readOutputs(ctx, run, live != nil, said), Live: live != nil}
+	in := &input{opt: opt, logs: map[*assign.JobLog]*logFile{}, open: new(atomic.Int64), live: live}
+	ev := &assign.Evidence{Run: run, Config: config, Outputs: readOutputs(ctx, run, live != nil, said), Live: live != nil}
 	for _, f := range run.Reports {
 		f.File.Forget()
 	}
@@ -64,12 +64,12 @@ func makePlan(ctx context.Context, run *assign.Run, opt Options, absolute bool, 
 		if opt.Alone {
 			title = "these logs"
 		}
-		remarks, settings := &plan.Remarks{}, plan.Options{
-			Title: title, Completions: opt.Source == SourceRaw, Window: opt.Window, Bins: opt.Bins,
+		remarks, settings := &assign.Remarks{}, plan.Options{
+			Options: assign.Options{Title: title, Completions: opt.Source == SourceRaw, Bins: opt.Bins}, Window: opt.Window,
 			Start: opt.Start, Absent: !absolute, Offsets: opt.Offsets, ByJob: opt.Align == AlignJob,
 		}
 		for {
-			var needs map[plan.Need]bool
+			var needs map[assign.Need]bool
 			if in.all, needs, err = plan.New(ev, settings, remarks); len(needs) == 0 || ctx.Err() != nil {
 				break
 			}
@@ -82,22 +82,22 @@ func makePlan(ctx context.Context, run *assign.Run, opt Options, absolute bool, 
 		return nil, err
 	}
 	var stages []*input
-	keep := map[*plan.Log]bool{}
+	keep := map[*assign.JobLog]bool{}
 	for _, stage := range in.all {
 		one := *in
 		one.plan = stage
 		stages = append(stages, &one)
 		for _, j := range stage.Jobs {
-			keep[j.Log] = j.Source == plan.FromHist
+			keep[j.Log] = j.Source == assign.FromHist
 		}
 	}
 	in.close(keep)
 	return stages, nil
 }
 
-func (in *input) openLog(log *plan.Log) *logFile { return openLog(log, in.open) }
+func (in *input) openLog(log *assign.JobLog) *logFile { return openLog(log, in.open) }
 
-func (in *input) close(keep map[*plan.Log]bool) {
+func (in *input) close(keep map[*assign.JobLog]bool) {
 	for log, l := range in.logs {
 		if !keep[log] {
 			l.close()
@@ -107,10 +107,10 @@ func (in *input) close(keep map[*plan.Log]bool) {
 }
 
 // gather looks at the first rows of the logs. Histogram logs stay open, because their rows are read next.
-func (in *input) gather(ev *plan.Evidence) {
+func (in *input) gather(ev *assign.Evidence) {
 	for _, log := range ev.Run.Logs {
 		if hint := ev.HintFor(log, in.opt.Bins); log.Job > 0 {
-			ev.Logs = append(ev.Logs, &plan.Log{Log: log, Segment: -1, Hint: hint})
+			ev.Logs = append(ev.Logs, &assign.JobLog{Log: log, Segment: -1, Hint: hint})
 		} else {
 			ev.Logs = append(ev.Logs, in.segments(log, hint)...)
 		}
@@ -125,7 +125,7 @@ func (in *input) gather(ev *plan.Evidence) {
 	for i, l := range opened {
 		in.logs[ev.Logs[i]] = l
 	}
-	ev.Written = map[plan.JobKey]int64{}
+	ev.Written = map[assign.JobKey]int64{}
 	for _, log := range slices.Concat(ev.Run.Logs, ev.Run.Others) {
 		const ratio, ratioOfBins = 4, 400 // of compressed files, by bzip2
 		f, bytes := log.File, int64(0)
@@ -139,15 +139,15 @@ func (in *input) gather(ev *plan.Evidence) {
 		default:
 			continue
 		}
-		ev.Written[plan.KeyOf(log)] += bytes
+		ev.Written[assign.KeyOf(log)] += bytes
 	}
 	if !ev.NeedsOthers(in.opt.Source == SourceRaw) {
 		return
 	}
-	others := make([][]*plan.Log, len(ev.Run.Others))
+	others := make([][]*assign.JobLog, len(ev.Run.Others))
 	in.opt.each(len(others), func(i int) {
-		log := &plan.Log{Log: ev.Run.Others[i], Segment: -1}
-		others[i] = []*plan.Log{log}
+		log := &assign.JobLog{Log: ev.Run.Others[i], Segment: -1}
+		others[i] = []*assign.JobLog{log}
 		if log.Stored || log.Kind == fiolog.Slat {
 			return
 		}
@@ -166,9 +166,11 @@ func (in *input) gather(ev *plan.Evidence) {
 
 // segments returns the parts of a log of several jobs (per_job_logs=0), with what their first rows show. A new job begins where times
 // start again. There is at least one part.
-func (in *input) segments(log assign.Log, hint hist.Hint) []*plan.Log {
-	begin := func(i int) *plan.Log { return &plan.Log{Log: log, Segment: i, Hint: hint, Parts: &evidence.Sums{}} }
-	parts := []*plan.Log{begin(0)}
+func (in *input) segments(log assign.Log, hint hist.Hint) []*assign.JobLog {
+	begin := func(i int) *assign.JobLog {
+		return &assign.JobLog{Log: log, Segment: i, Hint: hint, Parts: &evidence.Sums{}}
+	}
+	parts := []*assign.JobLog{begin(0)}
 	l := in.openLog(parts[0])
 	l.ofAll = true
 	for {
@@ -193,19 +195,19 @@ func (in *input) segments(log assign.Log, hint hist.Hint) []*plan.Log {
 }
 
 // learn adds what a plan needs of all rows of logs to the evidence.
-func (in *input) learn(ev *plan.Evidence, needs []plan.Need) {
+func (in *input) learn(ev *assign.Evidence, needs []assign.Need) {
 	if ev.Rows == nil {
-		ev.Rows = map[plan.Need]plan.Rows{}
+		ev.Rows = map[assign.Need]assign.Rows{}
 	}
-	found := make([]map[plan.Need]plan.Rows, len(needs))
+	found := make([]map[assign.Need]assign.Rows, len(needs))
 	in.opt.each(len(needs), func(i int) {
 		switch n := needs[i]; n.What {
-		case plan.LastRow:
-			found[i] = map[plan.Need]plan.Rows{n: {Last: in.last(n.Log)}}
-		case plan.ReadableSums:
+		case assign.LastRow:
+			found[i] = map[assign.Need]assign.Rows{n: {Last: in.last(n.Log)}}
+		case assign.ReadableSums:
 			found[i] = in.sums(n)
-		case plan.OwnSums: // other lags are needed next
-			found[i] = in.sums(plan.Need{Log: n.Log}, plan.Need{Log: n.Log, Lag: 1}, plan.Need{Log: n.Log, Lag: 2})
+		case assign.OwnSums: // other lags are needed next
+			found[i] = in.sums(assign.Need{Log: n.Log}, assign.Need{Log: n.Log, Lag: 1}, assign.Need{Log: n.Log, Lag: 2})
 		}
 	})
 	for _, rows := range found {
@@ -214,19 +216,19 @@ func (in *input) learn(ev *plan.Evidence, needs []plan.Need) {
 }
 
 // sums adds up the rows of one log in several ways.
-func (in *input) sums(needs ...plan.Need) map[plan.Need]plan.Rows {
-	l, found := in.openLog(needs[0].Log), map[plan.Need]plan.Rows{}
+func (in *input) sums(needs ...assign.Need) map[assign.Need]assign.Rows {
+	l, found := in.openLog(needs[0].Log), map[assign.Need]assign.Rows{}
 	defer l.close()
 	undo := make([]evidence.Undoubler, len(needs))
 	for i, n := range needs {
-		undo[i].Lag, found[n] = n.Lag, plan.Rows{Sums: &evidence.Sums{}}
+		undo[i].Lag, found[n] = n.Lag, assign.Rows{Sums: &evidence.Sums{}}
 	}
 	for {
 		rec, err, ok := l.next()
 		if !ok {
 			break
 		}
-		if err != nil && needs[0].What == plan.ReadableSums && errors.As(err, new(*fiolog.SyntaxError)) {
+		if err != nil && needs[0].What == assign.ReadableSums && errors.As(err, new(*fiolog.SyntaxError)) {
 			continue
 		}
 		for i, n := range needs {
@@ -242,7 +244,7 @@ func (in *input) sums(needs ...plan.Need) map[plan.Need]plan.Rows {
 			switch rows := found[n]; {
 			case rows.Err != nil:
 			case why != nil:
-				found[n] = plan.Rows{Err: why}
+				found[n] = assign.Rows{Err: why}
 			default:
 				rows.Sums.Add(one)
 			}
@@ -256,7 +258,7 @@ func (in *input) sums(needs ...plan.Need) map[plan.Need]plan.Rows {
 
 // last returns the time of the last row of a log, as written. If the last line of a log of one job is whole and fits the rest, nothing
 // else is read.
-func (in *input) last(log *plan.Log) (last int64) {
+func (in *input) last(log *assign.JobLog) (last int64) {
 	const longest = 1 << 17 // bytes; no row is as long
 	isPossible := func(row *fiolog.Record) bool { return row.Time <= log.First+plan.MaxRun }
 	if log.Kind.IsHistogram() && log.Segment < 0 {
@@ -309,9 +311,9 @@ const maxReports = 96 << 20
 // readOutputs reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone.
 // The first of these files that has a report is used, or another one in which the same report has its bins. live means that fio
 // still writes them.
-func readOutputs(ctx context.Context, run *assign.Run, live bool, said *problems) (outputs []*plan.Output) {
+func readOutputs(ctx context.Context, run *assign.Run, live bool, said *problems) (outputs []*assign.Output) {
 	type place struct{ host, volume string }
-	have := map[place]*plan.Output{}
+	have := map[place]*assign.Output{}
 	memory := 0
 	isAlone := len(run.Logs)+len(run.Others) == 0
 	for i, f := range run.Reports {
@@ -345,7 +347,7 @@ func readOutputs(ctx context.Context, run *assign.Run, live bool, said *problems
 			executions = executions[n-1:]
 		}
 		for i, one := range executions {
-			out := &plan.Output{Report: f, Execution: *one, Live: live}
+			out := &assign.Output{Report: f, Execution: *one, Live: live}
 			if i > 0 { // a file of reports alone may have those of several calls of fio
 				out.First = outputs[len(outputs)-i]
 			}
@@ -368,9 +370,9 @@ func readOutputs(ctx context.Context, run *assign.Run, live bool, said *problems
 }
 
 // useBins replaces an output by one of another file that says the same and has bins.
-func useBins(ctx context.Context, out *plan.Output, f assign.Report) {
+func useBins(ctx context.Context, out *assign.Output, f assign.Report) {
 	all := f.File.Printed(ctx).Executions
 	if n := len(all); n > 0 && all[n-1].HasBins && slices.Equal(all[n-1].Says, out.Says) {
-		*out = plan.Output{Report: f, Execution: *all[n-1]}
+		*out = assign.Output{Report: f, Execution: *all[n-1]}
 	}
 }

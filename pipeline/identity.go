@@ -49,9 +49,9 @@ func Look(ctx context.Context, run *assign.Run, opt Options) (*Execution, error)
 		return nil, ctx.Err()
 	}
 	for _, o := range p.plan.Outputs {
-		o.Entries = plan.NewEntries(o)
+		o.Entries = assign.NewEntries(o)
 		for _, at := range plan.Place(o, o.Entries).Starts {
-			p.plan.Start = plan.Earlier(p.plan.Start, at.Start)
+			p.plan.Start = evidence.Earlier(p.plan.Start, at.Start)
 		}
 	}
 	if len(p.plan.Outputs) > 0 && !p.isPart() {

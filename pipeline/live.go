@@ -53,7 +53,7 @@ func Live(ctx, writing context.Context, run *assign.Run, opt Options, quiet time
 			}
 			s := &Stage{input: inputs[next], shared: of, said: said}
 			fit, _ := s.input.plan.LimitLevels(opt.levels())
-			if len(fit) == 0 || !slices.ContainsFunc(s.input.plan.Jobs, func(j *plan.Job) bool { return j.Source == plan.FromReports }) {
+			if len(fit) == 0 || !slices.ContainsFunc(s.input.plan.Jobs, func(j *plan.Job) bool { return j.Source == assign.FromReports }) {
 				yield(nil, fmt.Errorf("%s: %w", s.input.plan.Title, ErrNotLive))
 				s.input.close(nil)
 				return

@@ -10,7 +10,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // logFile reads the rows of one job in a log. The plan opens it for its first rows, and reading continues after these.
@@ -37,7 +36,7 @@ const manyLogs = 500
 
 // openLog opens a log and skips to the rows of its job. If opening fails, reading returns the error. count is how many logs of the
 // execution are open.
-func openLog(log *plan.Log, count *atomic.Int64) *logFile {
+func openLog(log *assign.JobLog, count *atomic.Int64) *logFile {
 	l := &logFile{log: log.Log, count: count}
 	file, err := log.File.Open()
 	if err != nil {
@@ -106,7 +105,7 @@ func (l *logFile) readAhead(n int) []logRow {
 }
 
 // look sets what the first rows of a log show.
-func (l *logFile) look(to *plan.Log) {
+func (l *logFile) look(to *assign.JobLog) {
 	for _, row := range l.readAhead(evidence.EnoughRows) {
 		if row.err == nil && row.NewJob {
 			return

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/fio2es/fio2es/internal/alike"
-	"github.com/fio2es/fio2es/pipeline/plan"
+	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // problems collects what is wrong with a run's files while the rest of them is read. It is safe for concurrent use. The
@@ -32,7 +32,7 @@ func (p *problems) lack(format string, args ...any) { p.add(&p.skipped, fmt.Erro
 func (p *problems) note(format string, args ...any) { p.add(&p.notes, fmt.Errorf(format, args...)) }
 
 // take adds remarks.
-func (p *problems) take(r *plan.Remarks) {
+func (p *problems) take(r *assign.Remarks) {
 	for _, err := range r.Skipped {
 		p.skip("%w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -21,7 +22,7 @@ import (
 // which it was written: fio waits for a job that hangs before it writes one, also for the other jobs. The last report is
 // written at the end, so there is no tail to recover.
 type reportFile struct {
-	out     *plan.Output
+	out     *assign.Output
 	live    *liveFiles               // nil unless fio still writes
 	offsets map[string]time.Duration // of the clocks of hosts
 	follows bool                     // all rows of the run are of this file, so that windows follow these

@@ -4,13 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // TestEndByReports: a job that ended before others does not last until later reports.
 func TestEndByReports(t *testing.T) {
-	r := &reportJob{file: &reportFile{out: &plan.Output{}}, job: &plan.Job{Entry: &plan.Entry{}}}
+	r := &reportJob{file: &reportFile{out: &assign.Output{}}, job: &plan.Job{Job: assign.Job{Entry: &assign.Entry{}}}}
 	written := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	r.job.Start, r.job.Ran, r.job.Interval = written, 400, 1000
 	for i, c := range []struct{ at, ran, want int64 }{{-200, 1017, 0}, {800, 400, 400}, {1800, 400, 400}, {2800, 400, 400}, {3010, 400, 400}} {

@@ -6,6 +6,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
@@ -69,7 +70,7 @@ func (in *jobRows) next() (align.Row, bool) {
 
 // skip says what is wrong with a row.
 func (in *jobRows) skip(err error) {
-	if in.job.Entry != nil && in.job.Source == plan.FromHist { // totals are those of its report
+	if in.job.Entry != nil && in.job.Source == assign.FromHist { // totals are those of its report
 		in.problems.lack("%w", err)
 	} else {
 		in.problems.skip("%w", err)
@@ -83,7 +84,7 @@ func (in *jobRows) skip(err error) {
 
 // file returns the file of the rows.
 func (in *jobRows) file() *evidence.File {
-	if in.job.Source == plan.FromReports {
+	if in.job.Source == assign.FromReports {
 		return in.job.Entry.Out.File
 	}
 	return in.job.Log.File

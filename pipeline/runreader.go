@@ -45,7 +45,7 @@ func newRunReader(p *input, said *problems) *runReader {
 	}
 	for _, j := range p.plan.Jobs {
 		r.read.Counts[j] = &account.Counts{}
-		r.isLive = r.isLive || p.live != nil && j.Source == plan.FromReports
+		r.isLive = r.isLive || p.live != nil && j.Source == assign.FromReports
 	}
 	return r
 }
@@ -175,7 +175,7 @@ func (r *runReader) alignment() align.Options {
 
 // streams returns the rows of all jobs, the tails of entries with several jobs, and syncs.
 func (r *runReader) streams() (streams []*align.Stream) {
-	reports := map[*plan.Output]*reportFile{}
+	reports := map[*assign.Output]*reportFile{}
 	for _, j := range r.plan.Jobs {
 		in := r.rows(j, r.open(j, reports), r.read.Counts[j])
 		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Section: r.keys.byJob[j].Section, Next: in.next})
@@ -200,14 +200,14 @@ func (r *runReader) rows(j *plan.Job, source rowSource, counts *account.Counts) 
 }
 
 // open opens the source of a job's rows, or returns nil if it has none. reports are the files that were opened before.
-func (r *runReader) open(j *plan.Job, reports map[*plan.Output]*reportFile) rowSource {
+func (r *runReader) open(j *plan.Job, reports map[*assign.Output]*reportFile) rowSource {
 	counts := r.read.Counts[j]
 	switch j.Source {
-	case plan.FromHist:
+	case assign.FromHist:
 		return newHistogramRows(j, r.log(j.Log), counts)
-	case plan.FromRaw:
+	case assign.FromRaw:
 		return newCompletionRows(j, r.log(j.Log), counts, r.plan, r.opt)
-	case plan.FromReports:
+	case assign.FromReports:
 		out := j.Entry.Out
 		if reports[out] == nil {
 			reports[out] = &reportFile{out: out, live: r.input.live, offsets: r.opt.Offsets, later: laterIn(r.input.all, r.plan.Stage, out)}
@@ -219,7 +219,7 @@ func (r *runReader) open(j *plan.Job, reports map[*plan.Output]*reportFile) rowS
 }
 
 // log returns the log that was opened for the plan, at its first rows, or opens it again.
-func (r *runReader) log(log *plan.Log) *logFile {
+func (r *runReader) log(log *assign.JobLog) *logFile {
 	l := r.input.logs[log]
 	if delete(r.input.logs, log); l == nil {
 		l = r.input.openLog(log)
@@ -228,7 +228,7 @@ func (r *runReader) log(log *plan.Log) *logFile {
 }
 
 // laterIn returns the places of the jobs of later stages in the reports of a fio.
-func laterIn(all []*plan.Plan, stage int, out *plan.Output) (places []int) {
+func laterIn(all []*plan.Plan, stage int, out *assign.Output) (places []int) {
 	for _, p := range all {
 		for _, e := range p.Entries {
 			if p.Stage > stage && e.Out == out {
@@ -240,8 +240,8 @@ func laterIn(all []*plan.Plan, stage int, out *plan.Output) (places []int) {
 }
 
 // tail returns what fio did not log of several jobs with one entry (group_reporting). Their rows are read before.
-func (r *runReader) tail(e *plan.Entry) *align.Stream {
-	first, rows, isRead := e.Jobs[0], []align.Row(nil), false
+func (r *runReader) tail(e *assign.Entry) *align.Stream {
+	first, rows, isRead := r.plan.JobsOf[e][0], []align.Row(nil), false
 	return &align.Stream{Host: first.Host, Section: r.keys.byJob[first].Section, Last: true, Next: func() (row align.Row, ok bool) {
 		if !isRead {
 			rows, isRead = r.read.Entry(e).Tail, true
@@ -258,7 +258,7 @@ func (r *runReader) tail(e *plan.Entry) *align.Stream {
 
 // syncs returns the syncs of jobs whose other rows are those of logs, if periodic reports have them.
 func (r *runReader) syncs() (streams []*align.Stream) {
-	files := map[*plan.Output]*reportFile{}
+	files := map[*assign.Output]*reportFile{}
 	for _, e := range r.plan.Entries {
 		if !e.HasPeriodic() || !e.ReadsLogs() {
 			continue
@@ -270,10 +270,11 @@ func (r *runReader) syncs() (streams []*align.Stream) {
 			if files[e.Out] == nil {
 				files[e.Out] = &reportFile{out: e.Out, offsets: r.opt.Offsets}
 			}
-			of, counts := *e.Jobs[0], &account.Counts{}
-			of.Entry, of.Source, of.Interval = part, plan.FromReports, e.Out.Spacing()
+			first := r.plan.JobsOf[e][0]
+			of, counts := *first, &account.Counts{}
+			of.Entry, of.Source, of.Interval = part, assign.FromReports, e.Out.Spacing()
 			in := r.rows(&of, files[e.Out].add(&of, fiolog.Sync, counts), counts)
-			one := &align.Stream{Host: of.Host, Section: r.keys.byJob[e.Jobs[0]].Section, Next: r.besideLogs(in, e.Out.Times)}
+			one := &align.Stream{Host: of.Host, Section: r.keys.byJob[first].Section, Next: r.besideLogs(in, e.Out.Times)}
 			if len(e.Jobs) == 1 { // else nothing shows which job they are of
 				one.Job = of.Name()
 			}

@@ -149,7 +149,7 @@ func (m *windowMaker) extremes(key align.Key) (fastest, slowest float64) {
 		}
 		if stats := report.Of(key.Direction); report.Mixed != nil && key.Direction != fiolog.Sync {
 			reported = append(reported, report.Mixed)
-		} else if stats.TotalIOs > 0 || stats.Uncounted {
+		} else if stats.Served() {
 			reported = append(reported, stats)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -116,8 +117,8 @@ func (m *methodsCall) check(args []string) error {
 func (m *methodsCall) compare(ctx context.Context, args []string) error {
 	c := &methods.Comparison{Options: methods.Options{Percentiles: m.percentiles, SpreadAll: m.cfg.InFlight == "all", Log: m.bins}}
 	var title string
-	begins := map[plan.JobKey]int64{} // of jobs, minus the times in their logs that count as these
-	err := m.read(ctx, args, plan.FromHist, "inflight", func(r *reading) error {
+	begins := map[assign.JobKey]int64{} // of jobs, minus the times in their logs that count as these
+	err := m.read(ctx, args, assign.FromHist, "inflight", func(r *reading) error {
 		stage := r.run.Stage()
 		title, c.Window, c.Shift = r.run.Name, stage.Plan().Window, stage.Plan().Shift
 		c.AddOurs(true, r.windows, r.doc, r.took)
@@ -127,14 +128,14 @@ func (m *methodsCall) compare(ctx context.Context, args []string) error {
 		return nil
 	})
 	if err == nil {
-		err = m.read(ctx, args, plan.FromHist, "completion", func(r *reading) error {
+		err = m.read(ctx, args, assign.FromHist, "completion", func(r *reading) error {
 			c.AddOurs(false, r.windows, r.doc, r.took)
 			return nil
 		})
 	}
 	if err == nil {
 		m.cfg.Interval = (time.Duration(c.Window) * time.Millisecond).String()
-		err = m.read(ctx, args, plan.FromRaw, "inflight", func(r *reading) error {
+		err = m.read(ctx, args, assign.FromRaw, "inflight", func(r *reading) error {
 			jobs := r.run.Stage().Plan().Jobs
 			return r.run.Stage().Records(ctx, func(j *plan.Job, rec *fiolog.Record) error {
 				c.Add(int(rec.Direction), slices.Index(jobs, j), rec.Time+begins[j.JobKey], rec.Value*plan.Nanoseconds(j.Unit))
@@ -160,9 +161,9 @@ type reading struct {
 }
 
 // read reads the run from one kind of logs, all of whose jobs must have one.
-func (m *methodsCall) read(ctx context.Context, args []string, source plan.Source, weighting string, done func(*reading) error) error {
+func (m *methodsCall) read(ctx context.Context, args []string, source assign.Source, weighting string, done func(*reading) error) error {
 	m.cfg.Weighting, m.cfg.Source = weighting, string(pipeline.SourceHist)
-	if source == plan.FromRaw {
+	if source == assign.FromRaw {
 		m.cfg.Source = string(pipeline.SourceRaw)
 	}
 	var r reading
@@ -183,7 +184,7 @@ func (m *methodsCall) read(ctx context.Context, args []string, source plan.Sourc
 			isDone = true
 			return done(&r)
 		},
-		hasNotes: m.isRead, hasWarnings: m.isRead && source == plan.FromHist,
+		hasNotes: m.isRead, hasWarnings: m.isRead && source == assign.FromHist,
 	})
 	m.isRead = true
 	if err == nil && !isDone {
@@ -193,12 +194,12 @@ func (m *methodsCall) read(ctx context.Context, args []string, source plan.Sourc
 }
 
 // lacksLogs returns an error if the rows of a job are not read from a kind of logs. A nil plan cannot be read at all.
-func lacksLogs(p *plan.Plan, source plan.Source) error {
+func lacksLogs(p *plan.Plan, source assign.Source) error {
 	if p == nil {
 		return nil
 	}
 	how := "run fio with write_hist_log=NAME and log_hist_msec=1000"
-	if source == plan.FromRaw {
+	if source == assign.FromRaw {
 		how = "run fio with write_lat_log=NAME and without log_avg_msec"
 	}
 	for _, j := range p.Jobs {
@@ -208,7 +209,7 @@ func lacksLogs(p *plan.Plan, source plan.Source) error {
 				name += " of " + j.Host
 			}
 			return query.RunError{Err: fmt.Errorf("%s has no log of %s (it is read from %s): methods needs both kinds: %s", name,
-				map[plan.Source]string{plan.FromHist: "histograms", plan.FromRaw: "all completions"}[source], j.Source, how)}
+				map[assign.Source]string{assign.FromHist: "histograms", assign.FromRaw: "all completions"}[source], j.Source, how)}
 		}
 	}
 	return nil

@@ -77,8 +77,8 @@ var rules = map[string]rule{
 		why: "what a name says does not depend on which files are one run",
 	},
 	"pipeline/assign": {
-		level: 5, imports: []string{"pipeline/evidence", "pipeline/layout", "pipeline/fiolog", "internal/alike", "internal/fioargs", "internal/group"},
-		why: "names, reports and times say which files are one run, not latencies",
+		level: 5, imports: []string{"hist", "mapping", "pipeline/evidence", "pipeline/layout", "pipeline/fiolog", "internal/alike", "internal/fioargs", "internal/group"},
+		why: "which evidence is one execution, of which jobs, does not depend on when it ran",
 	},
 	"mapping": {
 		level: 1, imports: []string{"hist"}, std: true,

@@ -65,11 +65,11 @@ func (a *Answers) judge(result *pipeline.Result, isCBT bool) {
 	}
 	doc, jobs := result.Run, result.Plan.Jobs
 	a.Jobs, a.Start, a.Whole = doc.Fio.Jobs, doc.Clock.Source, wholeOf(doc)
-	isFrom := func(source plan.Source) bool {
+	isFrom := func(source assign.Source) bool {
 		return slices.ContainsFunc(jobs, func(j *plan.Job) bool { return j.Source == source })
 	}
 	hasWindows, isWhole := doc.NoWindows == "", a.Whole == percentiles
-	switch of := []plan.Source{plan.FromHist, plan.FromReports, plan.FromRaw}; { // logs lack the end of each job
+	switch of := []assign.Source{assign.FromHist, assign.FromReports, assign.FromRaw}; { // logs lack the end of each job
 	case hasWindows:
 		a.OverTime = string(of[max(slices.IndexFunc(of, isFrom), 0)])
 		a.Every, a.End = time.Duration(doc.IntervalMS)*time.Millisecond, "complete"
@@ -83,7 +83,7 @@ func (a *Answers) judge(result *pipeline.Result, isCBT bool) {
 			a.Found[0].Changes = []string{mend}
 		}
 	}
-	mute := slices.DeleteFunc(slices.Clone(jobs), func(j *plan.Job) bool { return j.Source != plan.FromNothing })
+	mute := slices.DeleteFunc(slices.Clone(jobs), func(j *plan.Job) bool { return j.Source != assign.FromNothing })
 	if n := len(mute); n > 0 && hasWindows {
 		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(jobs),
 			cmp.Or(mute[0].Section(), mute[0].Name())), mend)
@@ -93,7 +93,7 @@ func (a *Answers) judge(result *pipeline.Result, isCBT bool) {
 	isMissing := doc.Missing.Requests > 0 && (len(mute) == 0 || doc.Recovered.Requests == 0)
 	var without []string
 	report := "with bins (json+)"
-	if hasWindows && isFrom(plan.FromHist) && (isMissing || isUnreported) {
+	if hasWindows && isFrom(assign.FromHist) && (isMissing || isUnreported) {
 		a.End = "lost"
 		without = append(without, fmt.Sprintf("the end of each job (up to %v)", a.Every))
 	}

@@ -2,6 +2,7 @@ package fioargs
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -243,4 +244,16 @@ func ParseTime(text string) (time.Duration, bool) {
 		return 0, false
 	}
 	return time.Duration(n) * unit, true
+}
+
+// Common returns the options that are the same in all of a list.
+func Common(list []map[string]string) map[string]string {
+	var same map[string]string
+	for i, one := range list {
+		if i == 0 {
+			same = maps.Clone(one)
+		}
+		maps.DeleteFunc(same, func(name, value string) bool { is, ok := one[name]; return !ok || is != value })
+	}
+	return same
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -20,14 +21,14 @@ type Account struct {
 	Missing   [fiolog.Directions]int64 // requests in no window
 	Lacks     string                   // how many of CBT's clients and volumes are not here: "3 of 4 volumes"
 
-	OfEntries plan.Remarks // of the rows of each entry
-	OfRun     plan.Remarks // of the whole run; none while fio still writes
+	OfEntries assign.Remarks // of the rows of each entry
+	OfRun     assign.Remarks // of the whole run; none while fio still writes
 }
 
 // Of returns the account of a run.
 func Of(r *Read) *Account {
 	a := &Account{End: r.End(), Sections: r.Plan.RunSections(), Hosts: r.Plan.Hosts()}
-	all, entries := map[*plan.Entry]*Entry{}, []*Entry(nil)
+	all, entries := map[*assign.Entry]*Entry{}, []*Entry(nil)
 	for _, e := range r.Plan.Entries {
 		one := r.Entry(e)
 		all[e], entries = one, append(entries, one)
@@ -57,9 +58,9 @@ func Of(r *Read) *Account {
 }
 
 // Entry returns the account of an entry of the run.
-func (r *Read) Entry(e *plan.Entry) *Entry {
+func (r *Read) Entry(e *assign.Entry) *Entry {
 	a := &Entry{of: e, report: r.Report(e), all: &hist.Histogram{}}
-	for _, j := range e.Jobs {
+	for _, j := range r.Plan.JobsOf[e] {
 		c := r.Counts[j]
 		a.last, a.isTorn = max(a.last, c.Until), a.isTorn || c.Damaged && !c.Cut
 	}
@@ -75,14 +76,14 @@ func (r *Read) Entry(e *plan.Entry) *Entry {
 	switch {
 	case e.ReadsLogs():
 		a.addTail(r)
-	case e.Jobs[0].Source == plan.FromNothing && len(r.Plan.Averages) == 0:
+	case e.Jobs[0].Source == assign.FromNothing && len(r.Plan.Averages) == 0:
 		a.addMissing(!r.hasRows(), len(r.Plan.Run.Logs) > 0)
 	}
 	return a
 }
 
 // entriesOf returns those of some accounts that are of jobs, in the order of the jobs.
-func entriesOf(jobs []*plan.Job, all map[*plan.Entry]*Entry) (entries []*Entry) {
+func entriesOf(jobs []*plan.Job, all map[*assign.Entry]*Entry) (entries []*Entry) {
 	for _, j := range jobs {
 		if e := all[j.Entry]; !slices.Contains(entries, e) {
 			entries = append(entries, e)
@@ -92,18 +93,18 @@ func entriesOf(jobs []*plan.Job, all map[*plan.Entry]*Entry) (entries []*Entry) 
 }
 
 // setSection sets the totals of a section.
-func (r *Read) setSection(s *mapping.RunSection, jobs []*plan.Job, all map[*plan.Entry]*Entry) {
+func (r *Read) setSection(s *mapping.RunSection, jobs []*plan.Job, all map[*assign.Entry]*Entry) {
 	entries, by := entriesOf(jobs, all), [fiolog.Directions]*mapping.Totals{}
 	s.All, by = r.totalsOf(entries, jobs)
 	s.Read, s.Write, s.Trim, s.Sync = by[fiolog.Read], by[fiolog.Write], by[fiolog.Trim], r.syncsOf(entries, jobs)
 }
 
 // setHost sets the totals of a host, if all of what its reports say is its own.
-func (r *Read) setHost(h *mapping.RunHost, all map[*plan.Entry]*Entry) {
+func (r *Read) setHost(h *mapping.RunHost, all map[*assign.Entry]*Entry) {
 	isOther := func(j *plan.Job) bool { return j.Host != h.Name }
 	jobs := slices.DeleteFunc(slices.Clone(r.Plan.Jobs), isOther)
 	entries := entriesOf(jobs, all)
-	if slices.ContainsFunc(entries, func(a *Entry) bool { return a.of.Mixed != nil || slices.ContainsFunc(a.of.Jobs, isOther) }) {
+	if slices.ContainsFunc(entries, func(a *Entry) bool { return a.of.Mixed != nil || slices.ContainsFunc(r.Plan.JobsOf[a.of], isOther) }) {
 		return
 	}
 	_, by := r.totalsOf(entries, jobs)

@@ -6,8 +6,8 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // Entry is the account of an entry of a report: what the logs of its jobs have beside what the report says. It is complete
@@ -15,9 +15,9 @@ import (
 type Entry struct {
 	Tail    []align.Row              // what fio did not log, in milliseconds since the start of the first job
 	Missing [fiolog.Directions]int64 // requests in no window
-	Remarks plan.Remarks
+	Remarks assign.Remarks
 
-	of         *plan.Entry
+	of         *assign.Entry
 	report     *fiolog.Job
 	last       int64           // end of the last row, since the start of the entry
 	isTorn     bool            // rows are missing in the middle of a log
@@ -52,14 +52,15 @@ type direction struct {
 // addRows adds the rows of all jobs of the entry up, and what the report says of their direction.
 func (a *Entry) addRows(r *Read, d int) {
 	of, stats := &a.directions[d], &a.report.Directions[d]
-	of.stats, of.logged = stats, &r.Counts[a.of.Jobs[0]].Directions[d].Sum
-	if len(a.of.Jobs) > 1 {
+	jobs := r.Plan.JobsOf[a.of]
+	of.stats, of.logged = stats, &r.Counts[jobs[0]].Directions[d].Sum
+	if len(jobs) > 1 {
 		of.logged = &hist.Histogram{}
 	}
-	for _, j := range a.of.Jobs {
+	for _, j := range jobs {
 		rows := &r.Counts[j].Directions[d]
 		of.requests += float64(rows.Requests)
-		if len(a.of.Jobs) > 1 {
+		if len(jobs) > 1 {
 			of.logged.Merge(&rows.Sum)
 		}
 	}

@@ -70,9 +70,6 @@ func boundsOf(reported []*fiolog.DirectionStats) *mapping.Bounds {
 	return out
 }
 
-// served reports whether there were requests, counted or not.
-func served(s *fiolog.DirectionStats) bool { return s.TotalIOs > 0 || s.Uncounted }
-
 // uncountedOf returns about how many requests there were, if a report only has a rate.
 func uncountedOf(s *fiolog.DirectionStats) float64 {
 	if !s.Uncounted {

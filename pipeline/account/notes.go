@@ -16,7 +16,7 @@ import (
 
 // conclude says what is missing in the run, and what else its reader should know, after all rows. missing are requests in no
 // window, and recovered those in windows that are in no log. lacks is how many clients and volumes are not here.
-func (r *Read) conclude(missing [fiolog.Directions]int64, recovered int64) (lacks string, said plan.Remarks) {
+func (r *Read) conclude(missing [fiolog.Directions]int64, recovered int64) (lacks string, said assign.Remarks) {
 	p, skip, note := r.Plan, said.Skip, said.Note
 	lacks = r.noteFiles(&said)
 	r.noteLogs(&said, recovered)
@@ -59,7 +59,7 @@ func (r *Read) conclude(missing [fiolog.Directions]int64, recovered int64) (lack
 
 // noteFiles says which files of the run are not here or cannot be read, and which jobs ended early. It returns how many clients
 // and volumes are not here.
-func (r *Read) noteFiles(said *plan.Remarks) (lacks string) {
+func (r *Read) noteFiles(said *assign.Remarks) (lacks string) {
 	p, skip, note := r.Plan, said.Skip, said.Note
 	for _, doubt := range p.Run.Doubts {
 		note("%s: %s", p.Title, doubt)
@@ -95,17 +95,17 @@ func (r *Read) noteFiles(said *plan.Remarks) (lacks string) {
 }
 
 // noteLogs says which logs lack rows or are not here.
-func (r *Read) noteLogs(said *plan.Remarks, recovered int64) {
+func (r *Read) noteLogs(said *assign.Remarks, recovered int64) {
 	p := r.Plan
 	rows, without := 0, 0
 	var empty []string // logs without rows and without a report
 	for _, j := range p.Jobs {
 		if j.HasRows {
 			rows++
-		} else if j.Source == plan.FromHist && j.Entry == nil {
+		} else if j.Source == assign.FromHist && j.Entry == nil {
 			empty = append(empty, j.Log.File.Name())
 		}
-		if j.Entry == nil && len(p.Averages) == 0 && j.Source == plan.FromHist { // a log of completions has all requests
+		if j.Entry == nil && len(p.Averages) == 0 && j.Source == assign.FromHist { // a log of completions has all requests
 			without++
 		}
 	}
@@ -129,20 +129,20 @@ func (r *Read) noteLogs(said *plan.Remarks, recovered int64) {
 }
 
 // noteLogsOfEntries says which entries lack logs, or rows in them.
-func (r *Read) noteLogsOfEntries(said *plan.Remarks) {
+func (r *Read) noteLogsOfEntries(said *assign.Remarks) {
 	p, hasRows := r.Plan, r.hasRows()
 	unwritten, last := 0, int64(0)
 	for _, e := range p.Entries {
-		served, wants, hasReports := r.Report(e).Requests(), e.HasOption("write_hist_log"), e.Jobs[0].Source == plan.FromReports
+		served, wants, hasReports := r.Report(e).Requests(), e.HasOption("write_hist_log"), e.Jobs[0].Source == assign.FromReports
 		if served == 0 || len(p.Averages) > 0 {
 			continue
 		}
 		logs, empty := 0, 0
 		for _, j := range e.Jobs {
-			if j.Source != plan.FromNothing {
+			if j.Source != assign.FromNothing {
 				logs++
 			}
-			if j.Source == plan.FromHist && !j.HasRows {
+			if j.Source == assign.FromHist && !j.HasRows {
 				empty++
 			}
 		}
@@ -173,7 +173,7 @@ func (r *Read) noteLogsOfEntries(said *plan.Remarks) {
 
 // noteReports says what the reports lack, and which periodic reports came late. What happened between these is not
 // known as well as elsewhere.
-func (r *Read) noteReports(said *plan.Remarks) {
+func (r *Read) noteReports(said *assign.Remarks) {
 	p, binless := r.Plan, false
 	for _, e := range p.Entries {
 		for _, s := range r.Report(e).All() {
@@ -199,12 +199,12 @@ func (r *Read) noteReports(said *plan.Remarks) {
 		}
 	}
 	r.noteSyncs(said)
-	if binless && slices.ContainsFunc(p.Jobs, func(j *plan.Job) bool { return j.Source == plan.FromHist }) {
+	if binless && slices.ContainsFunc(p.Jobs, func(j *plan.Job) bool { return j.Source == assign.FromHist }) {
 		said.Note("%s: fio's report has no bins, so the last part of an interval of each job is missing: run "+
 			"fio with --output-format=json+", p.Title)
 	}
-	longest := map[*plan.Output]int64{} // a late row of each file
-	isPeriodic := func(j *plan.Job) bool { return j.Source == plan.FromReports }
+	longest := map[*assign.Output]int64{} // a late row of each file
+	isPeriodic := func(j *plan.Job) bool { return j.Source == assign.FromReports }
 	for _, j := range p.Jobs {
 		if isPeriodic(j) {
 			longest[j.Entry.Out] = max(longest[j.Entry.Out], r.Counts[j].Longest)
@@ -227,7 +227,7 @@ func (r *Read) noteReports(said *plan.Remarks) {
 const NotLogged = "fio's logs do not have syncs"
 
 // noteSyncs says that syncs are in no window, and which reports do not have them at all.
-func (r *Read) noteSyncs(said *plan.Remarks) {
+func (r *Read) noteSyncs(said *assign.Remarks) {
 	isLogged := false
 	for _, e := range r.Plan.Entries {
 		for _, part := range e.Parts() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -48,8 +49,8 @@ func (u *Unsure) Add(start int64, share float64) {
 }
 
 // Report returns the latest report of an entry. While fio runs, newer reports follow.
-func (r *Read) Report(e *plan.Entry) *fiolog.Job {
-	for _, j := range e.Jobs {
+func (r *Read) Report(e *assign.Entry) *fiolog.Job {
+	for _, j := range r.Plan.JobsOf[e] {
 		if c := r.Counts[j]; c.Report != nil {
 			return c.Report
 		}
@@ -72,7 +73,7 @@ func (r *Read) ServedFor(j *plan.Job, d fiolog.Direction) int64 {
 // direction: its log is read and has none, and those of others have some.
 func (r *Read) ServesOther(j *plan.Job, d fiolog.Direction) bool {
 	return j.Entry != nil && r.Counts[j].Ended && r.Counts[j].Directions[d].Requests == 0 &&
-		slices.ContainsFunc(j.Entry.Jobs, func(o *plan.Job) bool { return r.Counts[o].Directions[d].Requests > 0 })
+		slices.ContainsFunc(r.Plan.JobsOf[j.Entry], func(o *plan.Job) bool { return r.Counts[o].Directions[d].Requests > 0 })
 }
 
 // EndOf returns when a job ended, in milliseconds since the start of the run.

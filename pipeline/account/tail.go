@@ -7,8 +7,8 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
-	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // cutLog is the message for requests that are not in a log, and are too many for what fio does not log. The log may be cut, or
@@ -167,16 +167,16 @@ func (t *tail) unlogged(r *Read) *hist.Histogram {
 }
 
 // isZero reports whether fio counted no latency in the rows of all jobs of an entry (clat_percentiles=0).
-func isZero(e *plan.Entry) bool {
-	return !slices.ContainsFunc(e.Jobs, func(j *plan.Job) bool { return !j.Log.IsZero })
+func isZero(e *assign.Entry) bool {
+	return !slices.ContainsFunc(e.Jobs, func(j *assign.Job) bool { return !j.Log.IsZero })
 }
 
 // isCut reports whether logs without errors lack rows at their ends or begins, of which the rest has n requests. fio
 // writes a row with the first completion after it was due. So either nothing completed then, or the row was lost. The
 // number of requests shows which of the two is closer.
-func (r *Read) isCut(e *plan.Entry, d fiolog.Direction, n float64) bool {
+func (r *Read) isCut(e *assign.Entry, d fiolog.Direction, n float64) bool {
 	usual, by, may := 0.0, 0.0, false
-	for _, j := range e.Jobs {
+	for _, j := range r.Plan.JobsOf[e] {
 		interval, rows := j.Interval, &r.Counts[j].Directions[d]
 		if rows.Requests == 0 || interval == 0 || r.Counts[j].Damaged {
 			continue
@@ -199,15 +199,15 @@ func (r *Read) isCut(e *plan.Entry, d fiolog.Direction, n float64) bool {
 // findEnds finds the times after the last rows of the direction, one for all jobs whose logs ended together.
 func (t *tail) findEnds(r *Read) {
 	const together = 250 // milliseconds
-	e := t.a.of
+	e, jobs := t.a.of, r.Plan.JobsOf[t.a.of]
 	t.isCut = !e.Several && r.isCut(e, t.direction, t.rest.Total())
-	for _, j := range e.Jobs {
+	for _, j := range jobs {
 		rows := &r.Counts[j].Directions[t.direction]
 		if t.of.requests > 0 && rows.Requests == 0 {
 			continue // a job of a group without this direction
 		}
 		until := rows.Tail.Until(r.ServedFor(j, t.direction), !r.Counts[j].Damaged && !t.isCut)
-		later := j.Offset - e.Jobs[0].Offset
+		later := j.Offset - jobs[0].Offset
 		one := jobsEnd{rows.Tail.From + later, until + later, float64(rows.Requests), rows.End - rows.Start, rows.Stall > 0}
 		i := slices.IndexFunc(t.ends, func(p jobsEnd) bool {
 			return max(p.from-one.from, one.from-p.from, p.to-one.to, one.to-p.to) <= together

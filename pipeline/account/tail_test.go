@@ -45,7 +45,7 @@ type log struct {
 func second(ends ...int64) log { return log{ends: ends} }
 
 // entry returns an entry of a report.
-func (r report) entry(jobs int) *plan.Entry {
+func (r report) entry(jobs int) *assign.Entry {
 	of := fiolog.Job{Name: "job0", Elapsed: r.ran/1000 + 1, Options: r.options}
 	for d, counts := range [][]uint64{r.reads, r.writes} {
 		bins, total := binsOf(counts)
@@ -69,8 +69,8 @@ func (r report) entry(jobs int) *plan.Entry {
 		of.Mixed, of.Directions[fiolog.Read] = &mixed, fiolog.DirectionStats{}
 	}
 	fio := evidence.Execution{Fio: &fiolog.Report{Timestamp: 1_764_000_000_000, Jobs: []fiolog.Job{of}}}
-	out := &plan.Output{Report: assign.Report{File: fileOf("out.json")}, Execution: fio}
-	e := plan.NewEntries(out)[0]
+	out := &assign.Output{Report: assign.Report{File: fileOf("out.json")}, Execution: fio}
+	e := assign.NewEntries(out)[0]
 	if e.Size = r.size; r.size == 0 {
 		e.Size = jobs
 	}
@@ -95,13 +95,14 @@ func binsOf(counts []uint64) (bins []hist.Bin, total uint64) {
 // read returns a run of one entry whose logs were read.
 func read(of report, logs ...log) *account.Read {
 	e := of.entry(len(logs))
-	r := &account.Read{Plan: &plan.Plan{Title: "run", Run: &assign.Run{}, Entries: []*plan.Entry{e}}, Counts: map[*plan.Job]*account.Counts{}}
+	r := &account.Read{Plan: &plan.Plan{Title: "run", Run: &assign.Run{}, Entries: []*assign.Entry{e}, JobsOf: map[*assign.Entry][]*plan.Job{}}, Counts: map[*plan.Job]*account.Counts{}}
 	for i, l := range logs {
-		j := plan.NewJob(&plan.Log{Log: assign.Log{File: fileOf(fmt.Sprintf("out_clat_hist.%d.log", i+1)), Job: i + 1}, Segment: -1})
-		j.Entry, j.Interval, j.Source, j.HasRows, j.Offset, j.Ran, j.Log.IsZero, j.Exact = e, 1000, plan.FromHist, len(l.ends) > 0, l.begins, of.ran, l.isZero, l.exact
+		j := &plan.Job{Job: *assign.NewJob(&assign.JobLog{Log: assign.Log{File: fileOf(fmt.Sprintf("out_clat_hist.%d.log", i+1)), Job: i + 1}, Segment: -1})}
+		j.Entry, j.Interval, j.Source, j.HasRows, j.Offset, j.Ran, j.Log.IsZero, j.Exact = e, 1000, assign.FromHist, len(l.ends) > 0, l.begins, of.ran, l.isZero, l.exact
+		e.Jobs = append(e.Jobs, &j.Job)
 		r.Plan.Jobs, r.Counts[j] = append(r.Plan.Jobs, j), l.read()
 	}
-	e.Jobs = r.Plan.Jobs
+	r.Plan.JobsOf[e] = r.Plan.Jobs
 	return r
 }
 

@@ -101,7 +101,7 @@ func (r *Read) sumsOf(d fiolog.Direction, entries []*Entry, jobs []*plan.Job) *s
 			}
 		}
 		for _, part := range a.of.Parts() {
-			if stats := &part.Directions[d]; served(stats) {
+			if stats := &part.Directions[d]; stats.Served() {
 				s.reported = append(s.reported, stats)
 			}
 		}
@@ -178,7 +178,7 @@ func (r *Read) timesOf(d fiolog.Direction, jobs []*plan.Job) (first, last int64)
 		case !j.Serves(d):
 			continue
 		case d == fiolog.Sync || e == nil:
-		case rows.Requests == 0 && (e.Mixed != nil || e.Several || slices.ContainsFunc(e.Jobs, hasRows)): // another job of its entry serves the direction
+		case rows.Requests == 0 && (e.Mixed != nil || e.Several || slices.ContainsFunc(r.Plan.JobsOf[e], hasRows)): // another job of its entry serves the direction
 			continue
 		case e.Several: // only the rows show when each ran, up to the last part of an interval
 			unlogged := end - j.Offset - r.Counts[j].Until
@@ -197,7 +197,7 @@ func (r *Read) syncsOf(entries []*Entry, jobs []*plan.Job) *mapping.Totals {
 	s := &sums{bins: &hist.Histogram{}}
 	for _, a := range entries {
 		for _, part := range a.of.Parts() {
-			if of := &r.Report(part).Sync; served(of) {
+			if of := &r.Report(part).Sync; of.Served() {
 				bins := part.Histogram(of)
 				s.add(&sums{bins: bins, unbinned: max(int64(of.TotalIOs)-int64(bins.Total()), 0)})
 				s.reported, s.isMore = append(s.reported, of), s.isMore || of.Uncounted

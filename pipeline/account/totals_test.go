@@ -17,7 +17,7 @@ import (
 // unread returns a run without logs.
 func unread(of report) *account.Read {
 	r := read(of, log{})
-	r.Plan.Jobs[0].Source = plan.FromNothing
+	r.Plan.Jobs[0].Source = assign.FromNothing
 	return r
 }
 
@@ -161,12 +161,12 @@ func TestBounds(t *testing.T) {
 			&mapping.Bounds{Confidence: 1, P50: mapping.Between{Low: 99.219, High: 129}, P99: mapping.Between{Low: 635, High: 806.25}}},
 		{"one lists none", []fiolog.Latency{of(50, 1), of()}, nil},
 	} {
-		p, counts := &plan.Plan{Run: &assign.Run{}}, map[*plan.Job]*account.Counts{}
+		p, counts := &plan.Plan{Run: &assign.Run{}, JobsOf: map[*assign.Entry][]*plan.Job{}}, map[*plan.Job]*account.Counts{}
 		for _, latency := range c.jobs {
 			r := read(report{ran: 1000, reads: requests(5), noBins: true}, log{})
 			e, j := r.Plan.Entries[0], r.Plan.Jobs[0]
-			e.Directions[fiolog.Read].Clat, j.Source = latency, plan.FromNothing
-			p.Entries, p.Jobs, counts[j] = append(p.Entries, e), append(p.Jobs, j), &account.Counts{}
+			e.Directions[fiolog.Read].Clat, j.Source = latency, assign.FromNothing
+			p.Entries, p.Jobs, p.JobsOf[e], counts[j] = append(p.Entries, e), append(p.Jobs, j), []*plan.Job{j}, &account.Counts{}
 		}
 		if diff := cmp.Diff(c.want, account.Of(&account.Read{Plan: p, Counts: counts}).Read.Bounds); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)

@@ -1,5 +1,6 @@
-// Package assign says which evidence is one execution of fio: which files make up a run, on which host,
-// volume and job each log was written, and with which settings the run was made.
+// Package assign says which evidence is one execution of fio: [Read] finds which files make up a run, on which host,
+// volume and job each log was written, and with which settings the run was made. [New] finds its jobs, once the reports and the
+// first rows of its logs were read: which report covers which log, and what the rows of each job are read from.
 //
 // Names decide, and CBT's YAML files where names do not suffice. Archives that CBT did not
 // make are folders of fio's logs, with one run for each folder and log prefix. Options in
@@ -16,6 +17,10 @@
 // clues: those that name logs of several runs make them one, and the reports go to runs. After that runs are split
 // whose prefixes ran at different times. In the end copies are dropped. Outside of these layouts, files of
 // several hosts are one run only if the user says so (hosts.go).
+//
+// Jobs are found in steps, too, and no step opens a file. Options, places and times of files show which logs an entry of a report
+// may cover, and its bins prove it, because they contain all rows (covers.go). Then each job gets the best source of rows that
+// it has (choose.go). Faults and doubts are [Remarks].
 package assign
 
 import (

@@ -18,6 +18,10 @@ const Apart = 2500 * time.Millisecond
 // Together is the largest difference in reports between the starts of jobs that began together.
 const Together = 250 * time.Millisecond
 
+// EpochTimes is the smallest time that can be one of log_unix_epoch, in milliseconds since 1970 (1973). No job runs so
+// long that a time since its start is as large.
+const EpochTimes = 1e11
+
 // LongestZone is how much a time may be off whose time zone is unknown.
 const LongestZone = 14 * time.Hour
 
@@ -146,7 +150,7 @@ func (x *Execution) take(one *fiolog.Report, written source.Modified) {
 		case ran > b.ran: // it ran when the report before was written
 			b.Slack = 0
 		}
-		b.Start, b.last, b.ran, b.ios = earlier(b.Start, at), at, ran, j.Requests()
+		b.Start, b.last, b.ran, b.ios = Earlier(b.Start, at), at, ran, j.Requests()
 		x.Client = x.Client || j.Host != ""
 		for _, s := range j.All() {
 			x.HasBins = x.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
@@ -251,8 +255,8 @@ func TimesOf(j *fiolog.Job, verifies bool) RunTimes {
 	return t
 }
 
-// earlier returns the earlier of two times, and ignores a zero time.
-func earlier(a, b time.Time) time.Time {
+// Earlier returns the earlier of two times, and ignores a zero time.
+func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

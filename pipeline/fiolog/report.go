@@ -60,6 +60,9 @@ type DirectionStats struct {
 	FromSubmission  bool // bins and percentiles of Clat are those of Lat; set by who takes these
 }
 
+// Served reports whether the job had requests of the direction, counted or not.
+func (s *DirectionStats) Served() bool { return s.TotalIOs > 0 || s.Uncounted }
+
 // Latency is a distribution. All latencies are nanoseconds, also in reports of fio 2, which
 // writes microseconds. A report does not say with how many groups of bins fio was built.
 // Layout has the usual number or, if any bin of the report is beyond it, as many as that

@@ -10,6 +10,8 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/assign"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -35,24 +37,10 @@ func (p *Plan) Format() string {
 	return format.String()
 }
 
-// Stands returns the number of fio's jobs that a job stands for. The first job of an entry stands for all jobs of the
-// entry without logs of their own: because of group_reporting, of one log for all jobs, or of missing logs.
-func (j *Job) Stands() int {
-	e := j.Entry
-	if e == nil || j != e.Jobs[0] {
-		return 1
-	}
-	parts := 0
-	for _, part := range e.parts {
-		parts += part.Size
-	}
-	return 1 + max(0, max(e.Size, parts)-len(e.Jobs))
-}
-
 // Stand returns the number of fio's jobs that some jobs stand for.
 func Stand(jobs []*Job) (n int) {
 	for _, j := range jobs {
-		n += j.Stands()
+		n += j.Stands
 	}
 	return n
 }
@@ -74,17 +62,17 @@ func (p *Plan) Options() map[string]string {
 	var all, sections []map[string]string
 	seen := map[string]bool{}
 	for _, e := range p.optionSets() {
-		options := e.listed()
+		options := e.Listed()
 		all = append(all, options)
 		own := fioargs.Measured(options, p.Run.ByCBT())
 		if key := fmt.Sprint(own); !seen[key] { // Sprint sorts a map
 			seen[key], sections = true, append(sections, own)
 		}
 	}
-	if slices.ContainsFunc(p.Outputs, func(o *Output) bool { return o.Client }) { // which lists clients as they end
+	if slices.ContainsFunc(p.Outputs, func(o *assign.Output) bool { return o.Client }) { // which lists clients as they end
 		slices.SortFunc(sections, func(a, b map[string]string) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	}
-	same := common(all)
+	same := fioargs.Common(all)
 	known := fioargs.Measured(same, p.Run.ByCBT())
 	for _, section := range sections {
 		for name, value := range section {
@@ -116,8 +104,8 @@ func (p *Plan) Hosts() []mapping.RunHost {
 			i = len(hosts) - 1
 		}
 		h := &hosts[i]
-		h.Jobs += j.Stands()
-		h.Start = Earlier(h.Start, j.Start).UTC()
+		h.Jobs += j.Stands
+		h.Start = evidence.Earlier(h.Start, j.Start).UTC()
 		if !p.Start.IsZero() {
 			h.SkewMS = h.Start.Sub(p.Start).Milliseconds()
 		}
@@ -134,35 +122,35 @@ const NoWindowsPrefix = "no percentiles over time: "
 func (p *Plan) whyNoWindows() string {
 	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	anyJob := func(is func(*Job) bool) bool { return slices.ContainsFunc(p.Jobs, is) }
-	anyEntry := func(is func(*Entry) bool) bool { return slices.ContainsFunc(p.Entries, is) }
-	noEntry := func(is func(*Entry) bool) bool { return len(p.Entries) > 0 && !anyEntry(is) }
-	hist := anyJob(func(j *Job) bool { return j.Source == FromHist })
+	anyEntry := func(is func(*assign.Entry) bool) bool { return slices.ContainsFunc(p.Entries, is) }
+	noEntry := func(is func(*assign.Entry) bool) bool { return len(p.Entries) > 0 && !anyEntry(is) }
+	hist := anyJob(func(j *Job) bool { return j.Source == assign.FromHist })
 	switch {
 	case len(p.Averages) > 0:
 		return "its logs are averages (log_avg_msec): " + options + ", or without log_avg_msec"
-	case noEntry(func(e *Entry) bool { return slices.ContainsFunc(e.All(), served) }):
+	case noEntry(func(e *assign.Entry) bool { return slices.ContainsFunc(e.All(), (*fiolog.DirectionStats).Served) }):
 		return mapping.NoRequests
-	case noEntry(func(e *Entry) bool {
+	case noEntry(func(e *assign.Entry) bool {
 		return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
 	}):
 		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +
 			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
-	case anyEntry(func(e *Entry) bool { return e.OptionOfOne("clat_percentiles") == "0" }):
+	case anyEntry(func(e *assign.Entry) bool { return e.OptionOfOne("clat_percentiles") == "0" }):
 		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
-	case anyJob(func(j *Job) bool { return j.Source == FromNothing && j.damage == nil && j.raw != nil }):
+	case anyJob(func(j *Job) bool { return j.Source == assign.FromNothing && j.Damage == nil && j.Raw != nil }):
 		return "none of its logs can be used, as the warnings say: " + options
 	case len(p.Run.Logs) > 0 && (!hist || anyJob(func(j *Job) bool { return j.IsJunk })):
 		return "none of its histogram logs can be used, as the warnings say: copy them again, as fio wrote them"
 	case anyJob(func(j *Job) bool { return j.HasRows }):
 		return "its histogram logs have rows, but no requests in them"
-	case hist && !anyJob(func(j *Job) bool { return j.Interval > 0 }) && !anyEntry(func(e *Entry) bool {
-		return number(e.OptionOfOne("log_hist_msec")) > 0 || e.Out.Fio.Format != fiolog.JSON // which lists no options
+	case hist && !anyJob(func(j *Job) bool { return j.Interval > 0 }) && !anyEntry(func(e *assign.Entry) bool {
+		return e.HistInterval() > 0 || e.Out.Fio.Format != fiolog.JSON // which lists no options
 	}):
 		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
 	case hist:
 		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them " +
 			"whole, or set --log_hist_msec to less"
-	case anyEntry(func(e *Entry) bool { return e.WantsRows() }):
+	case anyEntry(func(e *assign.Entry) bool { return e.WantsRows() }):
 		return "its histogram logs (write_hist_log) are not here: put them beside the report"
 	case len(p.Run.Others) == 0:
 		return "a report alone: " + options
@@ -176,7 +164,7 @@ func (p *Plan) whyNoWindows() string {
 func (p *Plan) RequestSize(d fiolog.Direction, isLive bool) (float64, bool) {
 	size, isSame := uint64(0), !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil })
 	isUsual := true
-	setting := append([]string{"bs", "read_iolog", "replay"}, severalSizes...)
+	setting := append([]string{"bs", "read_iolog", "replay"}, assign.SeveralSizes...)
 	for _, e := range p.Entries {
 		s := &e.Directions[d]
 		if e.Mixed != nil {
@@ -184,11 +172,11 @@ func (p *Plan) RequestSize(d fiolog.Direction, isLive bool) (float64, bool) {
 		}
 		if s.TotalIOs > 0 && isSame {
 			one := s.IOBytes / s.TotalIOs
-			isSame = s.IOBytes%s.TotalIOs == 0 && (size == 0 || size == one) && !slices.ContainsFunc(severalSizes, e.HasOption)
+			isSame = s.IOBytes%s.TotalIOs == 0 && (size == 0 || size == one) && !slices.ContainsFunc(assign.SeveralSizes, e.HasOption)
 			size = one
 		}
 		isUsual = isUsual && !slices.ContainsFunc(setting, e.HasOption) && (e.HasOption("name") || e.HasOption("rw")) &&
-			s.IOBytes%usual == 0 && s.IOBytes/usual <= s.TotalIOs
+			s.IOBytes%assign.UsualSize == 0 && s.IOBytes/assign.UsualSize <= s.TotalIOs
 	}
 	switch {
 	case isSame:
@@ -197,10 +185,10 @@ func (p *Plan) RequestSize(d fiolog.Direction, isLive bool) (float64, bool) {
 		return 0, false
 	}
 	if isUsual {
-		return usual, true
+		return assign.UsualSize, true
 	}
 	set := p.FioSettings().OpSize
-	if !slices.ContainsFunc(p.Entries, func(e *Entry) bool { return e.HasOption("bs") }) {
+	if !slices.ContainsFunc(p.Entries, func(e *assign.Entry) bool { return e.HasOption("bs") }) {
 		set = 0 // the bytes contradict fio's default
 	}
 	return float64(set), set > 0
@@ -213,7 +201,7 @@ func (p *Plan) WantedTime(j *Job) int64 {
 	if e == nil || slices.ContainsFunc([]string{"io_size", "io_limit", "number_ios"}, e.HasOption) || !p.Run.IsTimed && !e.HasOption("time_based") {
 		return 0
 	}
-	if set, ok := fioargs.ParseTime(e.option("runtime")); ok {
+	if set, ok := fioargs.ParseTime(e.Option("runtime")); ok {
 		return set.Milliseconds()
 	}
 	return p.Run.RunSeconds * 1000
@@ -233,9 +221,9 @@ func (p *Plan) NoWindows() string {
 	for _, j := range p.Jobs {
 		e, has := j.Entry, j.HasRows
 		switch j.Source {
-		case FromReports:
+		case assign.FromReports:
 			has = slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
-		case FromHist:
+		case assign.FromHist:
 			isShort := e != nil && e.Out.HasBins && e.WantsRows() && !j.IsJunk && j.Ran <= 2*j.Interval && e.Job.Requests() > 0
 			has = j.HasRows && !j.IsZero || !j.HasRows && isShort
 		}
@@ -274,7 +262,7 @@ func (p *Plan) Settings() mapping.CBT {
 // FioSettings returns the settings that fio's options name or leave at their defaults, if they are the same for all jobs.
 func (p *Plan) FioSettings() (same mapping.CBT) {
 	for i, e := range p.optionSets() {
-		set := e.settings()
+		set := e.Settings()
 		if i == 0 {
 			same = set
 			continue
@@ -290,7 +278,7 @@ func (p *Plan) FioSettings() (same mapping.CBT) {
 }
 
 // Reported returns the entries of the run as fio reported them: parts in place of combined entries.
-func (p *Plan) Reported() (all []*Entry) {
+func (p *Plan) Reported() (all []*assign.Entry) {
 	for _, e := range p.Entries {
 		all = append(all, e.Parts()...)
 	}
@@ -300,18 +288,18 @@ func (p *Plan) Reported() (all []*Entry) {
 // optionSets returns an entry with the options of each job or section. They come from the reports, because fio did what
 // they say. They come from the job file, and the entries have no job, if a report lists none. For the sections of a group
 // they come from the job file, too, because a report lists the options of one section only.
-func (p *Plan) optionSets() (all []*Entry) {
+func (p *Plan) optionSets() (all []*assign.Entry) {
 	reported := p.Reported()
-	if !slices.ContainsFunc(reported, func(e *Entry) bool { return len(e.own)+len(e.global) > 0 }) {
+	if !slices.ContainsFunc(reported, func(e *assign.Entry) bool { return len(e.Own)+len(e.Global) > 0 }) {
 		for _, s := range p.sectionsHere() {
-			all = append(all, &Entry{jobOptions: jobOptions{own: s.Map()}})
+			all = append(all, &assign.Entry{JobOptions: assign.JobOptions{Own: s.Map()}})
 		}
 		return all
 	}
 	for _, e := range reported {
-		sections := p.sectionsOf(e)
+		sections := p.Run.SectionsOf(e)
 		for _, s := range sections {
-			all = append(all, &Entry{jobOptions: jobOptions{own: s.Map(), global: e.global}, Job: e.Job})
+			all = append(all, &assign.Entry{JobOptions: assign.JobOptions{Own: s.Map(), Global: e.Global}, Job: e.Job})
 		}
 		if len(sections) == 0 {
 			all = append(all, e)
@@ -341,39 +329,4 @@ func (p *Plan) sectionsHere() (here []*fioargs.Section) {
 		return nil
 	}
 	return here
-}
-
-// sectionsOf returns the sections of a group from the job file: the one that the report names, which is the first of the
-// group, and those behind it until a stonewall or new_group. It returns none if these lack the section whose options the
-// report lists. Then the file was changed after the run, or it is another file.
-func (p *Plan) sectionsOf(e *Entry) []*fioargs.Section {
-	isListed := func(s *fioargs.Section) bool {
-		for name, value := range e.own {
-			if o, _ := s.Get(name); o.Value != value {
-				return false
-			}
-		}
-		return true
-	}
-	if !e.isGroup {
-		return nil
-	}
-	for _, group := range p.groupsOfFile() {
-		i := slices.IndexFunc(group, func(s *fioargs.Section) bool { return s.Name == e.Name })
-		if i >= 0 && slices.ContainsFunc(group[i:], isListed) {
-			return group[i:]
-		}
-	}
-	return nil
-}
-
-// groupsOfFile returns the sections of the job file by their groups (groupid), as fio would form them.
-func (p *Plan) groupsOfFile() (groups [][]*fioargs.Section) {
-	for i, s := range p.Run.Sections {
-		if i == 0 || s.IsOn("stonewall") || s.IsOn("new_group") {
-			groups = append(groups, nil)
-		}
-		groups[len(groups)-1] = append(groups[len(groups)-1], s)
-	}
-	return groups
 }

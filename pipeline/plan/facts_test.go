@@ -16,48 +16,45 @@ import (
 // TestCountJobs: a run has the jobs that its reports count, also where logs are missing or one log is of all jobs, and
 // no settings in which the entries behind such a log differ.
 func TestCountJobs(t *testing.T) {
-	entries := func(sizes ...int) (list []*Entry) {
-		report := &fiolog.Report{Jobs: make([]fiolog.Job, len(sizes))}
-		for i, size := range sizes {
-			report.Jobs[i] = fiolog.Job{UsrCPU: float64(10 * size), Options: map[string]string{"numjobs": string(rune('0' + size)), "rw": "read"}}
-			list = append(list, &Entry{jobOptions: (&Output{Execution: evidence.Execution{Fio: report}}).Options(i), Job: &report.Jobs[i], Out: &Output{Execution: evidence.Execution{Fio: report}}, Size: size})
+	planOf := func(sizes, logs []int) *Plan {
+		ev := &assign.Evidence{Run: &assign.Run{}}
+		if len(sizes) > 0 {
+			report := &fiolog.Report{}
+			for i, size := range sizes {
+				j := fiolog.Job{Name: fmt.Sprint("s", i), Options: options{"numjobs": fmt.Sprint(size), "rw": "read"}}
+				j.Directions[fiolog.Read].TotalIOs = 100
+				report.Jobs = append(report.Jobs, j)
+			}
+			ev.Outputs = []*assign.Output{{Report: assign.Report{Named: true, Host: "a", File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: report}}}
 		}
-		return list
+		for _, n := range logs {
+			log := assign.Log{Host: "a", Job: n, Kind: fiolog.ClatHist, File: evidence.Of(&source.File{})}
+			ev.Logs = append(ev.Logs, &assign.JobLog{Log: log, Segment: min(n, 1) * -1})
+		}
+		stages, err := newPlan(sums{1}, ev, Options{Absent: true}, &assign.Remarks{})
+		if err != nil || len(stages) != 1 {
+			t.Fatal(err, len(stages))
+		}
+		return stages[0]
 	}
 	for _, c := range []struct {
-		name    string
-		entries []*Entry
-		logs    int // of each entry
-		want    int
+		name        string
+		sizes, logs []int // of the entries of a report, and the numbers of logs, of which 0 is of all jobs
+		want        int
 	}{
-		{"no report", nil, 0, 2},
-		{"a log for each job", entries(3), 3, 3},
-		{"group_reporting, and one log", entries(3), 1, 3},
-		{"two of three logs", entries(3, 1), 2, 5}, // the second has more logs than its report says
-		{"one log of two groups", []*Entry{combine(entries(2, 3))}, 1, 5},
-		{"a group of several sections", []*Entry{combine(entries(1, 1))}, 4, 4},
+		{"no report", nil, []int{1, 2}, 2},
+		{"a log for each job", []int{3}, []int{1, 2, 3}, 3},
+		{"group_reporting, and one log", []int{3}, []int{1}, 3},
+		{"some logs are missing", []int{3, 1}, []int{1, 3}, 4},
+		{"one log of two sections", []int{2, 3}, []int{0}, 5},
+		{"a group of several sections", []int{1, 1}, []int{1, 2, 3, 4}, 4},
 	} {
-		p := &Plan{Entries: c.entries}
-		for _, e := range c.entries {
-			for range c.logs {
-				j := NewJob(&Log{Log: assign.Log{Host: "a"}, Segment: -1})
-				j.Entry, e.Jobs = e, append(e.Jobs, j)
-				p.Jobs = append(p.Jobs, j)
-			}
-		}
-		if c.entries == nil {
-			p.Jobs = []*Job{NewJob(&Log{Log: assign.Log{Host: "a"}, Segment: -1}), NewJob(&Log{Log: assign.Log{Host: "a"}, Segment: -1})}
-		}
-		p.Run = &assign.Run{}
-		got := 0
-		for _, j := range p.Jobs {
-			got += j.Stands()
-		}
-		if ofHost := p.Hosts()[0].Jobs; got != c.want || ofHost != c.want {
-			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, got, ofHost, c.want)
+		p := planOf(c.sizes, c.logs)
+		if n, ofHost := Stand(p.Jobs), p.Hosts()[0].Jobs; n != c.want || ofHost != c.want {
+			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, n, ofHost, c.want)
 		}
 	}
-	p := &Plan{Run: &assign.Run{}, Entries: []*Entry{combine(entries(2, 4))}}
+	p := planOf([]int{2, 4}, []int{0})
 	options, set := p.Options(), p.FioSettings()
 	if !maps.Equal(options, map[string]string{"rw": "read", "numjobs": "2 | 4"}) || set.Mode != "read" || set.NumJobs != 0 {
 		t.Errorf("%+v, %+v", options, set)
@@ -67,11 +64,11 @@ func TestCountJobs(t *testing.T) {
 // TestVerify: a job that reads what it has written runs for the time of both.
 func TestVerify(t *testing.T) {
 	for _, numjobs := range []int64{1, 3} {
-		e := NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{{
+		e := assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{{
 			Runtime: numjobs * 10480, Directions: [3]fiolog.DirectionStats{{Runtime: 5304}, {Runtime: 5178}},
 			Options: map[string]string{"verify": "crc32c", "numjobs": fmt.Sprint(numjobs)},
 		}}}}})[0]
-		if e.Ran != 10480 || e.Size != int(numjobs) || e.isGroup {
+		if e.Ran != 10480 || e.Size != int(numjobs) || e.IsGroup {
 			t.Errorf("%d jobs: ran %d, size %d", numjobs, e.Ran, e.Size)
 		}
 	}
@@ -92,7 +89,7 @@ func TestGroupOfSections(t *testing.T) {
 		{"jobs of another section", 15016, 5, ""},
 		{"one that was short", 3*ran + ran/4, 4, ""},
 	} {
-		entries := NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{
+		entries := assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{
 			GlobalOptions: map[string]string{"runtime": "3", "rw": "read"},
 			Jobs: []fiolog.Job{{
 				Name: "a", Runtime: c.runtime, Options: map[string]string{"rw": "write", "numjobs": "3"},
@@ -100,48 +97,9 @@ func TestGroupOfSections(t *testing.T) {
 			}},
 		}}})
 		p := &Plan{Run: &assign.Run{}, Entries: entries}
-		set, rw := p.FioSettings(), entries[0].option("rw")
+		set, rw := p.FioSettings(), entries[0].Option("rw")
 		if e := entries[0]; e.Size != c.size || set.Mode != c.mode || rw != c.mode || set.RunSeconds != 3 || (e.Mixed != nil) != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, rw=%s", c.name, e.Size, e.Mixed != nil, set, rw)
-		}
-	}
-}
-
-// TestPrefixesOfGroup: sections of a group may log to other prefixes than the one whose options the report lists. Otherwise
-// a report that names logs is of these alone.
-func TestPrefixesOfGroup(t *testing.T) {
-	for _, c := range []struct {
-		runtime int64
-		option  string
-		want    bool
-	}{{8000, "write_hist_log", true}, {4000, "write_hist_log", false}, {4000, "write_lat_log", false}, {4000, "write_bw_log", true}} {
-		of := fiolog.Job{Name: "a", Runtime: c.runtime, Options: options{c.option: "bb"}}
-		of.Directions[fiolog.Read].Runtime = 4000
-		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}}
-		for prefix, want := range map[string]bool{"aa": c.want, "bb": true} {
-			j := NewJob(&Log{Log: assign.Log{Prefix: prefix, File: evidence.Of(&source.File{Path: prefix + "_clat_hist.1.log"}), Job: 1}, Segment: -1})
-			if got := out.mayCover(j, []*Job{j}); got != want {
-				t.Errorf("job_runtime %d, %s: the log %s: %v, want %v", c.runtime, c.option, prefix, got, want)
-			}
-		}
-	}
-}
-
-// TestPrefixesOfOldGroup: before fio 3.8 no run time shows that a group has several sections, but the numbers of logs do.
-func TestPrefixesOfOldGroup(t *testing.T) {
-	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{
-		{Name: "a", Options: options{"write_hist_log": "bb"}},
-	}}}}
-	log := func(prefix string, number int) *Job {
-		file := evidence.Of(&source.File{Path: fmt.Sprintf("%s_clat_hist.%d.log", prefix, number)})
-		return NewJob(&Log{Log: assign.Log{Prefix: prefix, File: file, Job: number}, Segment: -1})
-	}
-	for _, c := range []struct {
-		other *Job
-		want  bool
-	}{{log("bb", 2), true}, {log("bb", 1), false}, {log("cc", 2), false}} {
-		if j := log("aa", 1); out.mayCover(j, []*Job{j, c.other}) != c.want {
-			t.Errorf("beside %s: want %v", c.other.File(), c.want)
 		}
 	}
 }
@@ -165,8 +123,8 @@ func TestMayWait(t *testing.T) {
 		{"a delay of another section", nil, nil, []*fioargs.Section{section("2"), section("")}, true},
 	} {
 		for _, isGroup := range []bool{true, false} {
-			e := &Entry{jobOptions: jobOptions{own: c.own, global: c.global, isGroup: isGroup}}
-			if got := e.mayWait(c.file); got != (c.want && isGroup) {
+			e := &assign.Entry{JobOptions: assign.JobOptions{Own: c.own, Global: c.global, IsGroup: isGroup}}
+			if got := mayWait(e, c.file); got != (c.want && isGroup) {
 				t.Errorf("%s, group %v: %v", c.name, isGroup, got)
 			}
 		}
@@ -191,7 +149,7 @@ func TestNominal(t *testing.T) {
 		{[]int64{100, 620, 1095, 1597, 1700}, 500, 1000},
 		{[]int64{100, 1000}, 0, 1000}, // too few
 	} {
-		p := Output{Execution: evidence.Execution{Times: c.times}}
+		p := assign.Output{Execution: evidence.Execution{Times: c.times}}
 		if got := p.Spacing(); got != c.spacing || UsualWindow(got) != c.usual {
 			t.Errorf("reports at %v: %d, windows of %d", c.times, got, UsualWindow(got))
 		}
@@ -223,16 +181,16 @@ func TestOptionsOfSections(t *testing.T) {
 		{name: "client", want: "filename=/a | /b size=1g", jobs: []fiolog.Job{job(0, "filename=/b"), job(0, "filename=/a")}, client: true},
 		{name: "CBT", want: "size=1g", jobs: []fiolog.Job{job(0, "filename=/a"), job(0, "filename=/b")}, set: "librbdfio"},
 	} {
-		out := &Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: words("size=1g"), Jobs: c.jobs}}}
+		out := &assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: words("size=1g"), Jobs: c.jobs}}}
 		out.Client = c.client
-		p := &Plan{Run: &assign.Run{}, Outputs: []*Output{out}}
+		p := &Plan{Run: &assign.Run{}, Outputs: []*assign.Output{out}}
 		p.Run.Benchmark = c.set
 		for _, s := range c.sections {
 			p.Run.Sections = append(p.Run.Sections, sectionOf(words(s)))
 		}
 		for i := range c.jobs {
-			e := &Entry{jobOptions: out.Options(i), Job: &c.jobs[i], Out: out}
-			e.isGroup = c.isGroup
+			e := &assign.Entry{JobOptions: out.Options(i), Job: &c.jobs[i], Out: out}
+			e.IsGroup = c.isGroup
 			p.Entries = append(p.Entries, e)
 		}
 		want := map[string]string{}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/group"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // placement says when the jobs of one fio began. If they did not begin together, it also says how that is known.
 type placement struct {
-	Starts map[*Entry]moment
+	Starts map[*assign.Entry]moment
 	how    string // one sentence; empty if all began together
 	doubt  string // why it is not certain; empty if it is
 
@@ -28,7 +29,7 @@ type placement struct {
 // fio --client starts the jobs of all hosts at once, and writes each log when its job has ended. The hosts need not end together.
 //
 // A report in normal output has the time in whole seconds, and no time zone.
-func Place(out *Output, entries []*Entry) placement {
+func Place(out *assign.Output, entries []*assign.Entry) placement {
 	p := place(out, entries)
 	for e, m := range p.Starts {
 		if out.Fio.IsLocal && (m.Clock == clockReport || m.Clock == clockMtime) { // times of files count from the report's
@@ -42,12 +43,12 @@ func Place(out *Output, entries []*Entry) placement {
 	return p
 }
 
-func place(out *Output, entries []*Entry) placement {
+func place(out *assign.Output, entries []*assign.Entry) placement {
 	// By job_start. A job without it began with the first job.
-	byStart, first := placement{Starts: map[*Entry]moment{}}, time.Time{}
+	byStart, first := placement{Starts: map[*assign.Entry]moment{}}, time.Time{}
 	for _, e := range entries {
 		if e.Start > 0 {
-			first = Earlier(first, time.UnixMilli(e.Start))
+			first = evidence.Earlier(first, time.UnixMilli(e.Start))
 		}
 	}
 	if !first.IsZero() {
@@ -63,16 +64,16 @@ func place(out *Output, entries []*Entry) placement {
 		}
 		return byStart
 	}
-	end, clock := out.written()
+	end, clock := writtenAt(out)
 	if end.IsZero() {
 		return placement{}
 	}
 	ran := time.Duration(evidence.Elapsed(out.Fio)) * time.Millisecond
 	files := []*evidence.File{out.File}
 	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
-	longest, isOneStage, isGroup := longestOf(entries), isOneStage(entries), false
+	longest, isOneStage, isGroup := longestOf(entries), assign.IsOneStage(entries), false
 	for _, e := range entries {
-		isGroup = isGroup || e.isGroup && len(e.parts) == 0
+		isGroup = isGroup || e.IsGroup && len(e.Parts()) == 1
 		for _, j := range e.Jobs {
 			files = append(files, j.Log.File)
 		}
@@ -80,13 +81,13 @@ func place(out *Output, entries []*Entry) placement {
 	step := step(files...)
 
 	// Side by side: all were started at once, except for a startdelay, and the last ended when the report was written.
-	side := placement{Starts: map[*Entry]moment{}}
+	side := placement{Starts: map[*assign.Entry]moment{}}
 	unsure := errorOfEnd + writing(entries, ran-longest)
 	if clock == clockMtime {
 		unsure = errorOfMtime + step
 	}
 	for _, e := range entries {
-		ramp, delay, _ := e.waits()
+		ramp, delay, _ := e.Waits()
 		side.Starts[e] = moment{end.Add(delay + ramp - longest), clock, unsure + forks(entries...)}
 		if e.Several { // it began with fio, and if nothing says when that was, before its stages
 			took, slack := ran, starting
@@ -96,14 +97,14 @@ func place(out *Output, entries []*Entry) placement {
 			}
 			side.Starts[e] = moment{end.Add(-took), clock, unsure + slack}
 		}
-		if e.option("startdelay") != "" {
+		if e.Option("startdelay") != "" {
 			side.how = "each job is placed by its startdelay, and the last to end by when fio wrote its report"
 		}
 	}
-	groups := group.By(entries, (*Entry).group)
-	slices.SortStableFunc(groups, func(a, b []*Entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
+	groups := group.By(entries, groupOf)
+	slices.SortStableFunc(groups, func(a, b []*assign.Entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
 	if slices.ContainsFunc(groups, hasRun) { // others failed at once: nothing shows when, and it does not matter
-		groups = slices.DeleteFunc(groups, func(group []*Entry) bool { return !hasRun(group) })
+		groups = slices.DeleteFunc(groups, func(group []*assign.Entry) bool { return !hasRun(group) })
 	}
 	ways, byFile := []placement{side}, placement{}
 	switch {
@@ -122,7 +123,7 @@ func place(out *Output, entries []*Entry) placement {
 	// one, they are those of a copy.
 	contradiction := ""
 	fit := slices.DeleteFunc(slices.Clone(ways), func(way placement) bool {
-		return slices.ContainsFunc(entries, func(e *Entry) bool {
+		return slices.ContainsFunc(entries, func(e *assign.Entry) bool {
 			m, ok := way.Starts[e]
 			file, has := byFile.Starts[e]
 			return ok && has && m.Start.Sub(file.Start).Abs() > m.Error+file.Error
@@ -131,7 +132,7 @@ func place(out *Output, entries []*Entry) placement {
 	switch {
 	case len(fit) > 0:
 		ways = fit
-	case len(byFile.Starts) > 0 && (len(ways) > 0 || !out.trustsTimes() || byFile.isLate(end.Add(step+writing(entries, ran)-ran))):
+	case len(byFile.Starts) > 0 && (len(ways) > 0 || !out.TrustsTimes() || byFile.isLate(end.Add(step+writing(entries, ran)-ran))):
 		byFile = placement{}
 		contradiction = fmt.Sprintf("%s: the modification times of its logs contradict the time that fio ran: they are not used; "+
 			"copy files with their times (cp -p, rsync -t)", out.File.Name())
@@ -141,7 +142,7 @@ func place(out *Output, entries []*Entry) placement {
 	}
 
 	// Each start is that of the most precise evidence, the first of equals.
-	p, how := placement{Starts: map[*Entry]moment{}, contradiction: contradiction}, map[*Entry]string{}
+	p, how := placement{Starts: map[*assign.Entry]moment{}, contradiction: contradiction}, map[*assign.Entry]string{}
 	for _, e := range entries {
 		for _, by := range append([]placement{placeByReports(out, entries), byFile}, ways...) {
 			m, ok := by.Starts[e]
@@ -149,7 +150,7 @@ func place(out *Output, entries []*Entry) placement {
 				p.Starts[e], how[e] = m, by.how
 			}
 		}
-		first = Earlier(first, p.Starts[e].Start)
+		first = evidence.Earlier(first, p.Starts[e].Start)
 	}
 	for _, e := range entries {
 		if p.Starts[e].Start.Sub(first) > together && !strings.Contains(p.how, how[e]) {
@@ -182,31 +183,33 @@ type groupKey struct {
 	id   int
 }
 
-func (e *Entry) group() groupKey { return groupKey{e.Host, e.GroupID} }
+func groupOf(e *assign.Entry) groupKey { return groupKey{e.Host, e.GroupID} }
 
 // longestOf returns how long the longest of some jobs took, with its startdelay and ramp_time.
-func longestOf(entries []*Entry) (longest time.Duration) {
+func longestOf(entries []*assign.Entry) (longest time.Duration) {
 	for _, e := range entries {
-		ramp, delay, _ := e.waits()
-		longest = max(longest, delay+ramp+e.ranFor())
+		ramp, delay, _ := e.Waits()
+		longest = max(longest, delay+ramp+e.RanFor())
 	}
 	return longest
 }
 
 // oneByOne returns how long the groups of a host take one after another, on the host where this is longest.
-func oneByOne(entries []*Entry) time.Duration {
-	all := map[string]time.Duration{}
-	for _, group := range group.By(entries, (*Entry).group) {
-		all[group[0].Host] += longestOf(group)
+func oneByOne(entries []*assign.Entry) time.Duration {
+	all, longest := map[string]time.Duration{}, time.Duration(0)
+	for _, group := range group.By(entries, groupOf) {
+		host := group[0].Host
+		all[host] += longestOf(group)
+		longest = max(longest, all[host])
 	}
-	return longestIn(all)
+	return longest
 }
 
 // isLate reports whether no job began when fio did, or when its ramp_time or startdelay was over.
 func (p *placement) isLate(fioBegan time.Time) bool {
 	const starting = 2500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	for e, start := range p.Starts {
-		ramp, delay, isKnown := e.waits()
+		ramp, delay, isKnown := e.Waits()
 		if !isKnown || start.Start.Sub(fioBegan) <= ramp+delay+starting {
 			return false
 		}
@@ -215,8 +218,8 @@ func (p *placement) isLate(fioBegan time.Time) bool {
 }
 
 // placeByReports uses periodic reports. A job that they do not show began with the first one that they show.
-func placeByReports(out *Output, entries []*Entry) placement {
-	p := placement{Starts: map[*Entry]moment{}, how: "each job is placed where its counts begin to grow in fio's periodic reports"}
+func placeByReports(out *assign.Output, entries []*assign.Entry) placement {
+	p := placement{Starts: map[*assign.Entry]moment{}, how: "each job is placed where its counts begin to grow in fio's periodic reports"}
 	if len(out.Times) < 2 {
 		return p
 	}
@@ -229,7 +232,7 @@ func placeByReports(out *Output, entries []*Entry) placement {
 				half = 0 // most still run, and have since this start
 			}
 			p.Starts[e] = moment{b.Start.Add(-half), clockReport, unsure}
-			first = Earlier(first, p.Starts[e].Start)
+			first = evidence.Earlier(first, p.Starts[e].Start)
 		}
 	}
 	// In a hang fio writes reports late, and run times stop, so a job seems to begin later. But jobs of a group begin together,
@@ -239,8 +242,8 @@ func placeByReports(out *Output, entries []*Entry) placement {
 		ramp  time.Duration
 	}
 	earliest := map[start]moment{}
-	of := func(e *Entry) (start, bool) {
-		ramp, _, _ := e.waits()
+	of := func(e *assign.Entry) (start, bool) {
+		ramp, _, _ := e.Waits()
 		return start{e.GroupID, ramp}, !out.Begun[e.Index].Waits && !e.HasOption("startdelay") && !e.HasOption("wait_for")
 	}
 	for _, e := range entries {
@@ -262,9 +265,9 @@ func placeByReports(out *Output, entries []*Entry) placement {
 // of a group begin together, except those that wait. The clock of the files may be off, so only differences from the
 // time of the report count: fio writes it at its timestamp_ms. The result is empty if there are no such times. step is
 // how finely they are recorded.
-func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Time, step time.Duration) placement {
-	p := placement{Starts: map[*Entry]moment{}, how: "each job is placed by when its log was last written, less its run time"}
-	if out.Fio.Timestamp == 0 || out.File.ModTime.IsZero() || out.Client && !out.trustsTimes() {
+func placeByFiles(out *assign.Output, groups [][]*assign.Entry, ran time.Duration, end time.Time, step time.Duration) placement {
+	p := placement{Starts: map[*assign.Entry]moment{}, how: "each job is placed by when its log was last written, less its run time"}
+	if out.Fio.Timestamp == 0 || out.File.ModTime.IsZero() || out.Client && !out.TrustsTimes() {
 		return placement{}
 	}
 	var earliest, first, last time.Time // the start of fio, and the ends of jobs
@@ -274,30 +277,30 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 	for _, group := range groups {
 		var start time.Time
 		for _, e := range group {
-			if ended, _, ok := e.ended(end); ok {
-				ramp, _, _ := e.waits()
-				at := ended.Add(-e.ranFor() - ramp)
+			if ended, _, ok := endOf(e, end); ok {
+				ramp, _, _ := e.Waits()
+				at := ended.Add(-e.RanFor() - ramp)
 				if ended.After(end.Add(time.Second+step)) || at.Before(earliest) {
 					return placement{} // copied, or changed later
 				}
-				start = Earlier(start, at)
+				start = evidence.Earlier(start, at)
 			}
 		}
 		if start.IsZero() {
 			return placement{}
 		}
 		for _, e := range group {
-			ramp, _, _ := e.waits()
-			at, unsure := start.Add(ramp), errorOfMtime+step+writing([]*Entry{e}, ran)
-			if ended, spread, ok := e.ended(end); ok {
+			ramp, _, _ := e.Waits()
+			at, unsure := start.Add(ramp), errorOfMtime+step+writing([]*assign.Entry{e}, ran)
+			if ended, spread, ok := endOf(e, end); ok {
 				if unsure += spread; e.HasOption("startdelay") || e.HasOption("wait_for") {
-					at = ended.Add(-e.ranFor())
+					at = ended.Add(-e.RanFor())
 				}
-				if first = Earlier(first, ended); ended.After(last) {
+				if first = evidence.Earlier(first, ended); ended.After(last) {
 					last = ended
 				}
 			}
-			p.Starts[e] = moment{Earlier(at, end.Add(-e.ranFor())), clockMtime, unsure}
+			p.Starts[e] = moment{evidence.Earlier(at, end.Add(-e.RanFor())), clockMtime, unsure}
 		}
 	}
 	// Times that are all the same do not show what ran side by side: files that were copied together have them, too. Of fine times
@@ -313,8 +316,8 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 	// Groups that ran for different times do not end together, but copies of their files may be made together.
 	for a, start := range p.Starts {
 		for b, other := range p.Starts {
-			apart := start.Start.Add(a.ranFor()).Sub(other.Start.Add(b.ranFor())).Abs()
-			if step == 0 && a.group() != b.group() && apart < near && (a.ranFor()-b.ranFor()).Abs() > 2*near {
+			apart := start.Start.Add(a.RanFor()).Sub(other.Start.Add(b.RanFor())).Abs()
+			if step == 0 && groupOf(a) != groupOf(b) && apart < near && (a.RanFor()-b.RanFor()).Abs() > 2*near {
 				return placement{}
 			}
 		}
@@ -324,14 +327,14 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 
 // placeInStages returns the ways in which groups may have run one after another (stonewall) or side by side (new_group):
 // those whose run times add up to the time that fio ran.
-func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []placement) {
+func placeInStages(groups [][]*assign.Entry, ran time.Duration, end time.Time) (fits []placement) {
 	const most = 12 // groups; the number of ways doubles with each
-	waits := func(e *Entry) bool { return e.HasOption("startdelay") || e.HasOption("wait_for") }
+	waits := func(e *assign.Entry) bool { return e.HasOption("startdelay") || e.HasOption("wait_for") }
 	if ran == 0 || len(groups) > most || slices.ContainsFunc(slices.Concat(groups...), waits) {
 		return nil
 	}
 	type stage struct {
-		entries []*Entry
+		entries []*assign.Entry
 		lasts   time.Duration
 	}
 	for cuts := range 1 << (len(groups) - 1) { // bit i is set if a stage ends with group i
@@ -340,8 +343,8 @@ func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []
 		left, late := ran, time.Duration(0) // the time of fio beside that of the stages
 		for i, group := range groups {
 			for _, e := range group {
-				ramp, _, _ := e.waits()
-				one.lasts = max(one.lasts, e.ranFor()+ramp)
+				ramp, _, _ := e.Waits()
+				one.lasts = max(one.lasts, e.RanFor()+ramp)
 			}
 			if one.entries = append(one.entries, group...); i == len(groups)-1 || cuts>>i&1 == 1 {
 				left -= one.lasts
@@ -353,14 +356,14 @@ func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []
 		if left <= -betweenStages || left >= 1500*time.Millisecond+late {
 			continue
 		}
-		p := placement{Starts: map[*Entry]moment{}, how: "each group of jobs is placed behind the one before: their run times add " +
+		p := placement{Starts: map[*assign.Entry]moment{}, how: "each group of jobs is placed behind the one before: their run times add " +
 			"up to the time that fio ran"}
 		end, unsure := end, errorOfEnd
 		for _, of := range slices.Backward(stages) {
 			start := end.Add(-of.lasts)
 			unsure += writing(of.entries, max(left, 0))
 			for _, e := range of.entries {
-				ramp, _, _ := e.waits()
+				ramp, _, _ := e.Waits()
 				p.Starts[e] = moment{start.Add(ramp), clockReport, unsure + forks(of.entries...)}
 			}
 			end, unsure = start.Add(-betweenStages), unsure+errorOfStage
@@ -371,12 +374,12 @@ func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []
 }
 
 // hasRun reports whether a job of some entries ran at all.
-func hasRun(entries []*Entry) bool {
-	return slices.ContainsFunc(entries, func(e *Entry) bool { return e.Ran > 0 || e.Job.Requests() > 0 })
+func hasRun(entries []*assign.Entry) bool {
+	return slices.ContainsFunc(entries, func(e *assign.Entry) bool { return e.Ran > 0 || e.Job.Requests() > 0 })
 }
 
 // forks returns how far apart the jobs of entries may begin that were started together.
-func forks(entries ...*Entry) time.Duration {
+func forks(entries ...*assign.Entry) time.Duration {
 	if len(entries) == 1 && entries[0].Size <= 1 {
 		return 0
 	}
@@ -385,10 +388,10 @@ func forks(entries ...*Entry) time.Duration {
 
 // writing returns the longest time that fio may have taken to write the logs of a job of the entries, at most atMost, or 0
 // if that is within other errors.
-func writing(entries []*Entry, atMost time.Duration) (longest time.Duration) {
+func writing(entries []*assign.Entry, atMost time.Duration) (longest time.Duration) {
 	for _, e := range entries {
 		for _, j := range e.Jobs {
-			longest = max(longest, j.writing)
+			longest = max(longest, j.Writing)
 		}
 	}
 	if longest = min(longest, atMost); longest < errorOfReport {
@@ -397,41 +400,29 @@ func writing(entries []*Entry, atMost time.Duration) (longest time.Duration) {
 	return longest
 }
 
-// ended returns when the jobs of the entry ended, by when their logs were last written: the latest time, and how far
+// endOf returns when the jobs of the entry ended, by when their logs were last written: the latest time, and how far
 // apart the times are. It is not ok if a log is missing or has no time, or if the last of several jobs wrote it. report is when
 // fio wrote its report.
-func (e *Entry) ended(report time.Time) (last time.Time, spread time.Duration, ok bool) {
+func endOf(e *assign.Entry, report time.Time) (last time.Time, spread time.Duration, ok bool) {
 	var first time.Time
 	for _, j := range e.Jobs {
 		at := j.Log.File.ModTime
-		if j.Source == FromNothing || j.Log.File == e.Out.File || at.IsZero() || j.Log.Segment > 0 {
+		if j.Source == assign.FromNothing || j.Log.File == e.Out.File || at.IsZero() || j.Log.Segment > 0 {
 			return last, 0, false
 		}
-		if first = Earlier(first, at); at.After(last) {
+		if first = evidence.Earlier(first, at); at.After(last) {
 			last = at
 		}
 	}
 	return report.Add(last.Sub(e.Out.File.ModTime)), last.Sub(first), len(e.Jobs) > 0 && !e.Several
 }
 
-// isOneStage reports whether all jobs were started at once, except for a startdelay in their options. Jobs behind a
-// stonewall have another group.
-func isOneStage(entries []*Entry) bool {
-	for _, e := range entries {
-		_, _, ok := e.waits()
-		if !ok || e.GroupID != entries[0].GroupID || e.HasOption("wait_for") {
-			return false
-		}
-	}
-	return true
-}
-
 // mayWait reports whether a section of a group waits longer than another. The job file says this. Without one, the
 // options of the section that the report lists say it.
-func (e *Entry) mayWait(sections []*fioargs.Section) bool {
-	return e.isGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time", "wait_for"}, func(name string) bool {
+func mayWait(e *assign.Entry, sections []*fioargs.Section) bool {
+	return e.IsGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time", "wait_for"}, func(name string) bool {
 		if len(sections) == 0 {
-			_, isOwn := e.own[name]
+			_, isOwn := e.Own[name]
 			return isOwn
 		}
 		first, _ := sections[0].Get(name)

@@ -27,8 +27,8 @@ type section struct {
 
 // outputOf makes a report of sections, with a log each, as fio leaves them. elapsed is in
 // seconds.
-func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
-	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json", Modified: source.Modified{ModTime: written}})}, Execution: evidence.Execution{Times: make([]int64, 1)}}
+func outputOf(elapsed int64, sections ...section) (*assign.Output, []*assign.Entry) {
+	out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json", Modified: source.Modified{ModTime: written}})}, Execution: evidence.Execution{Times: make([]int64, 1)}}
 	out.Fio = &fiolog.Report{Timestamp: written.UnixMilli()}
 	for i, s := range sections {
 		j := fiolog.Job{Name: fmt.Sprint("job", i), GroupID: s.group, Elapsed: elapsed, Options: s.options}
@@ -38,18 +38,18 @@ func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
 		j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(min(s.ran, 100)), Runtime: s.ran}
 		out.Fio.Jobs = append(out.Fio.Jobs, j)
 	}
-	entries := NewEntries(out)
+	entries := assign.NewEntries(out)
 	for i, e := range entries {
 		if sections[i].log >= 0 {
 			log := assign.Log{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}})}
-			e.Jobs = []*Job{{Log: &Log{Log: log}, Source: FromHist, Entry: e}}
+			e.Jobs = []*assign.Job{{Log: &assign.JobLog{Log: log}, Source: assign.FromHist, Entry: e}}
 		}
 	}
 	return out, entries
 }
 
 // startsOf are the starts of entries, in milliseconds before the report.
-func startsOf(p placement, entries []*Entry) []int64 {
+func startsOf(p placement, entries []*assign.Entry) []int64 {
 	var starts []int64
 	for _, e := range entries {
 		if at := p.Starts[e].Start; at.IsZero() {
@@ -136,7 +136,7 @@ func TestTimesOfClone(t *testing.T) {
 	out, entries := outputOf(12, section{ran: 6000}, section{group: 1, ran: 5000})
 	changeTimes(out, entries, func(time.Time) time.Time { return written.Truncate(time.Second) })
 	for _, e := range entries {
-		e.Jobs[0].writing = 6 * time.Second
+		e.Jobs[0].Writing = 6 * time.Second
 	}
 	if p := Place(out, entries); p.doubt == "" || p.Starts[entries[0]].Error < 6*time.Second {
 		t.Errorf("±%v, doubt %q", p.Starts[entries[0]].Error, p.doubt)
@@ -182,17 +182,22 @@ func TestPlaceOfClients(t *testing.T) {
 func TestPlaceSeveral(t *testing.T) {
 	for _, c := range []struct{ elapsed, start, slack int64 }{{10, 10_000, 1650}, {0, 9000, 9150}} { // text does not say how long fio ran
 		out, entries := outputOf(c.elapsed, section{ran: 4000, log: 20}, section{group: 1, ran: 5000, log: 20})
-		one := combine(entries)
-		one.Several, one.Ran = true, 0
-		m := Place(out, []*Entry{one}).Starts[one]
-		if start := written.Sub(m.Start).Milliseconds(); start != c.start || m.Error.Milliseconds() != c.slack {
-			t.Errorf("fio ran for %d s: it began %d ms before the report ± %v", c.elapsed, start, m.Error)
+		log := &assign.JobLog{Log: entries[0].Jobs[0].Log.Log, Parts: &evidence.Sums{}, Opening: evidence.Opening{Head: evidence.Head{HasRows: true, First: 1000}}}
+		log.Kind = fiolog.ClatHist
+		ev := &assign.Evidence{Run: &assign.Run{}, Outputs: []*assign.Output{out}, Logs: []*assign.JobLog{log}}
+		stages, err := newPlan(sums{}, ev, Options{}, &assign.Remarks{})
+		if err != nil || len(stages) != 1 {
+			t.Fatal(err, len(stages))
+		}
+		j := stages[0].Jobs[0]
+		if start := written.Sub(j.Start).Milliseconds(); !j.Entry.Several || start != c.start || j.Error.Milliseconds() != c.slack {
+			t.Errorf("fio ran for %d s: it began %d ms before the report ± %v", c.elapsed, start, j.Error)
 		}
 	}
 }
 
 // changeTimes changes the modification times of a report and of its logs.
-func changeTimes(out *Output, entries []*Entry, change func(time.Time) time.Time) {
+func changeTimes(out *assign.Output, entries []*assign.Entry, change func(time.Time) time.Time) {
 	out.Entries = entries
 	files := []*evidence.File{out.File}
 	for _, e := range entries {
@@ -313,8 +318,8 @@ func TestGroupWaited(t *testing.T) {
 			Timestamp: written.UnixMilli(), GlobalOptions: map[string]string{"ramp_time": c.all},
 			Jobs: []fiolog.Job{{Runtime: c.runtime, Elapsed: c.elapsed, Directions: [3]fiolog.DirectionStats{{Runtime: 3000}}, Options: map[string]string{"startdelay": c.own}}},
 		}
-		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: report, Times: make([]int64, 1)}}
-		entries := NewEntries(out)
+		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: report, Times: make([]int64, 1)}}
+		entries := assign.NewEntries(out)
 		if p := Place(out, entries); (p.doubt != "") != c.want {
 			t.Errorf("%+v: %+v", c, p)
 		}
@@ -336,11 +341,11 @@ func TestPlaceByReports(t *testing.T) {
 		}
 		return rep
 	}
-	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
+	out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
 	for _, rep := range []*fiolog.Report{report(1020, 1000, 0), report(2010, 2000, 0), report(3050, 3000, 0), report(4030, 3000, 700), report(5040, 3000, 1700)} {
 		take(out, rep)
 	}
-	entries := NewEntries(out)
+	entries := assign.NewEntries(out)
 	p := Place(out, entries)
 	if got := startsOf(p, entries); !near(got, []int64{-10, -3330}, 20) || p.how == "" {
 		t.Errorf("starts %v, placed %q", got, p.how)
@@ -349,7 +354,7 @@ func TestPlaceByReports(t *testing.T) {
 
 // TestPlaceInHang: a report that fio wrote late, in a hang, has the run time of its beginning. Jobs of a group began together.
 func TestPlaceInHang(t *testing.T) {
-	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
+	out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
 	for _, ran := range [][2]int64{{2700, 2000}, {4010, 3000}} { // of two jobs; the second ends before the other
 		rep := &fiolog.Report{Timestamp: written.UnixMilli() + ran[0]}
 		for i, ms := range ran {
@@ -359,7 +364,7 @@ func TestPlaceInHang(t *testing.T) {
 		}
 		take(out, rep)
 	}
-	entries := NewEntries(out)
+	entries := assign.NewEntries(out)
 	if p := Place(out, entries); !p.Starts[entries[1]].Start.Equal(p.Starts[entries[0]].Start) || p.how != "" {
 		t.Errorf("starts %v, placed %q", startsOf(p, entries), p.how)
 	}
@@ -387,13 +392,13 @@ func TestReportsOfStart(t *testing.T) {
 		"ended, and its run time grows":      {nil, []seen{{1000, 900, 900, 360}, {2003, 1900, 1900, 600}, {3003, 2900, 2900, 600}, {3500, 1500, 1500, 600}}, 100, errorOfReport},
 		"between two reports":                {nil, []seen{{1000, 1000, 0, 0}, {2000, 400, 400, 160}, {3000, 400, 400, 160}}, 1100, errorOfReport + 500*time.Millisecond},
 	} {
-		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
+		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
 		for _, r := range c.reports {
 			j := fiolog.Job{Name: "a", Elapsed: r.at/1000 + 1, Runtime: r.job, Options: c.options}
 			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(r.requests), Runtime: r.direction}
 			take(out, &fiolog.Report{Timestamp: written.UnixMilli() + r.at, Jobs: []fiolog.Job{j}})
 		}
-		entries := NewEntries(out)
+		entries := assign.NewEntries(out)
 		m := placeByReports(out, entries).Starts[entries[0]]
 		if start := m.Start.Sub(written).Milliseconds(); start < c.start-10 || start > c.start+10 || m.Error != c.error {
 			t.Errorf("%s: it began at %d ± %v, want %d ± %v", name, start, m.Error, c.start, c.error)
@@ -406,7 +411,7 @@ func TestReportsOfStart(t *testing.T) {
 
 // TestForks: each of the jobs that were started together has its own start in periodic reports.
 func TestForks(t *testing.T) {
-	out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
+	out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}}
 	for at := int64(1000); at < 4000; at += 1000 {
 		rep := &fiolog.Report{Timestamp: written.UnixMilli() + at}
 		for i, ran := range []int64{at - 100, at - 281} {
@@ -416,7 +421,7 @@ func TestForks(t *testing.T) {
 		}
 		take(out, rep)
 	}
-	entries := NewEntries(out)
+	entries := assign.NewEntries(out)
 	if got := startsOf(Place(out, entries), entries); !near(got, []int64{-100, -281}, 0) {
 		t.Errorf("they began at %v", got)
 	}
@@ -433,7 +438,7 @@ func TestRanFor(t *testing.T) {
 		{fiolog.Job{Runtime: 3000, Mixed: &fiolog.DirectionStats{Runtime: 3001}}, 3001},
 		{fiolog.Job{Runtime: 3000}, 3000},
 	} {
-		if got := (jobOptions{}).timesOf(&c.job).Ran; got != c.want {
+		if got := evidence.TimesOf(&c.job, false).Ran; got != c.want {
 			t.Errorf("%+v: %d, want %d", c.job, got, c.want)
 		}
 	}
@@ -451,8 +456,8 @@ func TestRanOfVerify(t *testing.T) {
 		{fiolog.Job{Runtime: 27708, Elapsed: 8, Directions: [3]fiolog.DirectionStats{{Runtime: 4688}, {Runtime: 3548}, {Runtime: 7072}}}, 7072},
 	} {
 		c.job.Options = verify
-		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}}
-		if got := NewEntries(out)[0].Ran; got != c.want {
+		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}}
+		if got := assign.NewEntries(out)[0].Ran; got != c.want {
 			t.Errorf("%+v: %d ms, want %d", c.job, got, c.want)
 		}
 	}
@@ -474,11 +479,11 @@ func TestLocalTime(t *testing.T) {
 		{"a copy of years later", printed.AddDate(3, 0, 0), 0, false, ErrorOfZone},
 		{"no time", time.Time{}, 0, false, ErrorOfZone},
 	} {
-		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: c.written}})}}
+		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: c.written}})}}
 		take(out, &fiolog.Report{Format: fiolog.Normal, Timestamp: printed.UnixMilli(), IsLocal: true, Jobs: []fiolog.Job{{
 			Name: "a", Members: 1, Process: 1, Directions: [fiolog.Directions]fiolog.DirectionStats{{TotalIOs: 10, Runtime: 5000}},
 		}}})
-		entries := NewEntries(out)
+		entries := assign.NewEntries(out)
 		got := Place(out, entries).Starts[entries[0]]
 		if want := printed.Add(c.zone - 5*time.Second); out.HasZone != c.isKnown || !got.Start.Equal(want) || got.Error != c.err || got.Clock != clockReport {
 			t.Errorf("%s: known %v, %v by %v ± %v, want %v ± %v", c.name, out.HasZone, got.Start.UTC(), got.Clock, got.Error, want, c.err)
@@ -490,8 +495,8 @@ func TestLocalTime(t *testing.T) {
 func TestWaits(t *testing.T) {
 	_, entries := outputOf(6, section{ran: 5000, log: -1})
 	for text, want := range map[string]time.Duration{"5": 5 * time.Second, "": 0, "1-3": -1} {
-		entries[0].own = options{"startdelay": text}
-		if _, got, ok := entries[0].waits(); ok != (want >= 0) || ok && got != want {
+		entries[0].Own = options{"startdelay": text}
+		if _, got, ok := entries[0].Waits(); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %v, %v", text, got, ok)
 		}
 	}
@@ -510,22 +515,19 @@ func TestOtherClock(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	entries[0].own = options{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
+	entries[0].Own = options{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
 	if j := laterJob(entries[0], 1500); j.rowClock() != otherClock {
 		t.Error("the options were not looked at")
 	}
 }
 
 // laterJob is a job of an entry that ran for 5 s, and whose first row has a time.
-func laterJob(e *Entry, first int64) *Job {
-	return &Job{
-		Entry: e, Source: FromHist, Head: evidence.Head{HasRows: true, First: first},
-		Interval: 1000, Ran: 5000,
-	}
+func laterJob(e *assign.Entry, first int64) *Job {
+	return &Job{Job: assign.Job{Entry: e, Source: assign.FromHist, Head: evidence.Head{HasRows: true, First: first}, Interval: 1000}, Ran: 5000}
 }
 
 // take adds a report to an output.
-func take(out *Output, r *fiolog.Report) {
+func take(out *assign.Output, r *fiolog.Report) {
 	var all []*evidence.Execution
 	if out.Fio != nil {
 		all = append(all, new(out.Execution))

@@ -1,6 +1,6 @@
-// Package plan decides from evidence what is known of a run before its rows are read: which files belong together, what
-// the rows of each job are read from, when each job ran, and how surely. It opens no file: package pipeline gathers the
-// evidence and reads the rows afterwards.
+// Package plan decides from evidence what is known of a run before its rows are read. Package assign finds its jobs. The plan says
+// when each of them ran, and how surely, which stages and sections they are, and what windows there are. It opens no file: package
+// pipeline gathers the evidence and reads the rows afterwards.
 //
 // Times in a log are milliseconds, of a clock that the plan finds out. Times of jobs are absolute.
 package plan
@@ -10,18 +10,28 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
-// New plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran. Faults of
-// single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown. The evidence does not
-// change. If it has to have more, New returns needs in place of a plan, and has to be called again with [Evidence].Rows of these.
-func New(ev *Evidence, opt Options, problems *Remarks) (stages []*Plan, needs map[Need]bool, err error) {
-	said, needs := &Remarks{}, map[Need]bool{}
-	p := &planner{&Plan{Title: opt.Title, Stage: 1, Stages: 1, Run: ev.Run, Config: ev.Config, Outputs: cloned(ev.Outputs), opt: opt}, ev, said, needs}
+// New plans a run: the jobs that [assign.New] finds, and when they ran. Faults of single files are added to problems. It fails if
+// nothing can be used, or if the start is needed and unknown. The evidence does not change. If it has to have more, New returns needs
+// in place of a plan, and has to be called again with the rows of these.
+func New(ev *assign.Evidence, opt Options, problems *assign.Remarks) (stages []*Plan, needs map[assign.Need]bool, err error) {
+	said, needs := &assign.Remarks{}, map[assign.Need]bool{}
+	jobs := assign.New(ev, opt.Options, said, needs)
+	p := &planner{&Plan{
+		Title: opt.Title, Stage: 1, Stages: 1, Run: ev.Run, Config: ev.Config, Outputs: jobs.Outputs, Entries: jobs.Entries, Averages: jobs.Averages,
+		JobsOf: map[*assign.Entry][]*Job{}, opt: opt,
+	}, ev, said, needs, map[*assign.Output]bool{}}
+	for _, one := range jobs.Jobs {
+		j := &Job{Job: *one}
+		if p.Jobs = append(p.Jobs, j); j.Entry != nil {
+			j.Ran, p.JobsOf[j.Entry] = j.Entry.Ran, append(p.JobsOf[j.Entry], j)
+		}
+	}
 	if stages, err = p.plan(); len(needs) > 0 {
 		return nil, needs, nil
 	}
@@ -31,10 +41,6 @@ func New(ev *Evidence, opt Options, problems *Remarks) (stages []*Plan, needs ma
 
 // plan makes the plan of an execution, and divides it into those of its stages.
 func (p *planner) plan() ([]*Plan, error) {
-	p.completeText()
-	jobs, averaged := p.findJobs()
-	p.Entries = p.attribute(jobs)
-	p.choose(jobs, averaged)
 	if err := p.place(); err != nil {
 		return nil, err
 	}
@@ -51,38 +57,6 @@ func (p *planner) plan() ([]*Plan, error) {
 	return stages, nil
 }
 
-// cloned returns copies of outputs, to which a plan adds what it finds out.
-func cloned(outputs []*Output) (all []*Output) {
-	of := map[*Output]*Output{}
-	for _, out := range outputs {
-		one := new(*out)
-		one.First, one.Fio = of[out.First], new(*out.Fio)
-		of[out] = one
-		all = append(all, one)
-	}
-	return all
-}
-
-// planner is a plan in the making. Its methods are the steps.
-type planner struct {
-	*Plan
-	ev       *Evidence
-	problems *Remarks
-	needs    map[Need]bool
-}
-
-// Options are the settings of users that decide how a run is planned.
-type Options struct {
-	Title       string                   // of the run, in messages
-	Completions bool                     // logs of completions come before histogram logs
-	Window      time.Duration            // 0: the usual length
-	Bins        hist.Hint                // what the user says about the bins and the unit of logs
-	Start       time.Time                // of the run, if its files do not show it
-	Absent      bool                     // the start may stay unknown
-	Offsets     map[string]time.Duration // corrections of the clocks of hosts: they are added to the starts of jobs
-	ByJob       bool                     // each job counts from its own start
-}
-
 // windows chooses the length of windows: the wanted one, or the usual one for the rows of the jobs. It fails if rows are too
 // long for the wanted length.
 //
@@ -96,7 +70,7 @@ func (p *planner) windows() error {
 	}
 	if rows == 0 {
 		for _, j := range p.Jobs { // logs with so few rows that their length is not known otherwise
-			if j.Source == FromHist && j.HasRows {
+			if j.Source == assign.FromHist && j.HasRows {
 				rows = max(rows, evidence.Nominal(j.First-j.Origin))
 			}
 		}
@@ -109,7 +83,7 @@ func (p *planner) windows() error {
 			"completed: give --interval %v or more", p.opt.Window, length, length)
 	}
 	for _, j := range p.Jobs {
-		if j.Source == FromReports && j.Interval > 0 { // most come at the same moments after the start, those of a hang come late
+		if j.Source == assign.FromReports && j.Interval > 0 { // most come at the same moments after the start, those of a hang come late
 			times, start := j.Entry.Out.Times, j.Start.Add(-p.opt.Offsets[j.Host]).UnixMilli()
 			middle := times[len(times)/2]
 			var off []int64
@@ -122,7 +96,7 @@ func (p *planner) windows() error {
 	}
 	switch phase, ok := PhaseOf(p.Jobs, p.Window); {
 	case !ok || phase == 0:
-	case p.Jobs[0].Source == FromReports && phase < p.Window/2:
+	case p.Jobs[0].Source == assign.FromReports && phase < p.Window/2:
 		p.Shift = -phase
 	default:
 		p.Shift = p.Window - phase
@@ -148,7 +122,7 @@ func UsualWindow(rows int64) int64 {
 func PhaseOf(jobs []*Job, window int64) (phase int64, ok bool) {
 	phase, near := int64(-1), int64(0)
 	for _, j := range jobs {
-		if !j.HasRows && j.Source == FromNothing {
+		if !j.HasRows && j.Source == assign.FromNothing {
 			continue
 		}
 		if !j.HasRows || j.Interval <= 0 || window%j.Interval != 0 {

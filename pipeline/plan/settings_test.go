@@ -79,7 +79,7 @@ func sectionOf(of options) *fioargs.Section {
 func TestFioSettings(t *testing.T) {
 	for _, c := range settingsCases {
 		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
-		byReport := &Plan{Run: &assign.Run{}, Entries: NewEntries(&Output{Execution: evidence.Execution{Fio: report}})}
+		byReport := &Plan{Run: &assign.Run{}, Entries: assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: report}})}
 		both := maps.Clone(c.global)
 		if both == nil {
 			both = options{}
@@ -171,18 +171,18 @@ func TestSectionsOfGroup(t *testing.T) {
 		j := fiolog.Job{Runtime: 3000, Options: c.own}
 		j.Directions[fiolog.Read] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 3000, IOBytes: c.bytes}
 		global := options{"rw": "randread", "bs": "4k", "iodepth": "4", "ramp_time": "1"}
-		entries := NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{j}}}})
+		entries := assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{j}}}})
 		p := &Plan{Run: &assign.Run{Sections: c.file}, Entries: entries}
 		if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" || entries[0].Size != 3 {
 			t.Errorf("%s: %d jobs: %s", c.name, entries[0].Size, diff)
 		}
-		if ramp, _, _ := entries[0].waits(); c.file == nil && ramp != time.Duration(c.want.RampSeconds)*time.Second {
+		if ramp, _, _ := entries[0].Waits(); c.file == nil && ramp != time.Duration(c.want.RampSeconds)*time.Second {
 			t.Errorf("%s: ramp_time is %v", c.name, ramp)
 		}
 	}
 	writes := fiolog.Job{Runtime: 3000}
 	writes.Directions[fiolog.Write] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 10, IOBytes: 10 * 4096}
-	p := &Plan{Run: &assign.Run{}, Entries: NewEntries(&Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}}})}
+	p := &Plan{Run: &assign.Run{}, Entries: assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}}})}
 	if set := p.FioSettings(); set.Mode != "" {
 		t.Errorf("writes have the mode %s", set.Mode)
 	}
@@ -216,7 +216,7 @@ func TestFioSettingsOfJobs(t *testing.T) {
 	}
 	p := &Plan{Run: &assign.Run{}}
 	for i := range report.Jobs {
-		p.Entries = append(p.Entries, &Entry{jobOptions: (&Output{Execution: evidence.Execution{Fio: report}}).Options(i)})
+		p.Entries = append(p.Entries, &assign.Entry{JobOptions: (&assign.Output{Execution: evidence.Execution{Fio: report}}).Options(i)})
 	}
 	if diff := cmp.Diff(mapping.CBT{Mode: "randread", NumJobs: 2}, p.FioSettings()); diff != "" {
 		t.Error(diff)
@@ -241,9 +241,9 @@ func TestLiveSize(t *testing.T) {
 		{nil, options{"rw": "read"}, 101, 100 * 512, 0},
 	} {
 		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
-		e := &Entry{jobOptions: (&Output{Execution: evidence.Execution{Fio: report}}).Options(0), Job: &report.Jobs[0]}
+		e := &assign.Entry{JobOptions: (&assign.Output{Execution: evidence.Execution{Fio: report}}).Options(0), Job: &report.Jobs[0]}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
-		p := &Plan{Run: &assign.Run{}, Entries: []*Entry{e}}
+		p := &Plan{Run: &assign.Run{}, Entries: []*assign.Entry{e}}
 		if got, ok := p.RequestSize(fiolog.Read, true); int64(got) != c.want || ok != (c.want > 0) {
 			t.Errorf("%+v: %v", c, got)
 		}
@@ -272,11 +272,11 @@ func TestSectionsHere(t *testing.T) {
 		p := &Plan{Stages: c.stages, Run: &assign.Run{Sections: file}}
 		p.Run.Logs = []assign.Log{{Job: 1}, {Job: c.logs}}
 		for _, n := range c.jobs {
-			p.Jobs = append(p.Jobs, &Job{JobKey: JobKey{Number: n}})
+			p.Jobs = append(p.Jobs, &Job{Job: assign.Job{JobKey: assign.JobKey{Number: n}}})
 		}
 		var modes []string
 		for _, e := range p.optionSets() {
-			modes = append(modes, e.own["rw"])
+			modes = append(modes, e.Own["rw"])
 		}
 		if got := strings.Join(modes, " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -324,9 +324,8 @@ func TestSectionsOfVolumes(t *testing.T) {
 				}
 				report.Jobs = append(report.Jobs, j)
 			}
-			for _, e := range NewEntries(&Output{Execution: evidence.Execution{Fio: report}}) {
-				e.Jobs = []*Job{{Entry: e}}
-				p.Entries, p.Jobs = append(p.Entries, e), append(p.Jobs, e.Jobs...)
+			for _, e := range assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: report}}) {
+				p.Entries, p.Jobs = append(p.Entries, e), append(p.Jobs, &Job{Job: assign.Job{Entry: e}})
 			}
 		}
 		var names []string

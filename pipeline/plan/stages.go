@@ -19,7 +19,7 @@ import (
 // are taken for ones that wait: see [Plan.HasBegun].
 func (p *planner) stages() []*Plan {
 	type fio struct {
-		out  *Output
+		out  *assign.Output
 		host string
 	}
 	ofFio := func(j *Job) fio {
@@ -84,7 +84,7 @@ func (p *planner) stages() []*Plan {
 func (p *planner) stage(jobs []*Job) *Plan {
 	s, isHere := *p.Plan, func(j *Job) bool { return slices.Contains(jobs, j) }
 	s.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(j *Job) bool { return !isHere(j) })
-	s.Entries = slices.DeleteFunc(slices.Clone(p.Entries), func(e *Entry) bool { return !slices.ContainsFunc(e.Jobs, isHere) })
+	s.Entries = slices.DeleteFunc(slices.Clone(p.Entries), func(e *assign.Entry) bool { return !slices.ContainsFunc(p.JobsOf[e], isHere) })
 	s.Averages = slices.DeleteFunc(slices.Clone(p.Averages), func(log assign.Log) bool { return s.JobOf(log) == nil })
 	s.moment = moment{}
 	if p.ev.Live { // jobs without requests have no start of their own yet
@@ -96,7 +96,7 @@ func (p *planner) stage(jobs []*Job) *Plan {
 		}
 	}
 	for _, j := range s.Jobs {
-		s.Start, s.Clock, s.Error = Earlier(s.Start, j.Start), max(s.Clock, j.Clock), max(s.Error, j.Error)
+		s.Start, s.Clock, s.Error = evidence.Earlier(s.Start, j.Start), max(s.Clock, j.Clock), max(s.Error, j.Error)
 	}
 	s.Start = s.Start.UTC().Truncate(time.Millisecond)
 	isApart := false
@@ -131,7 +131,7 @@ func (b *batch) add(o batch) {
 		}
 		return
 	}
-	b.start, b.unsure = Earlier(b.start, o.start), max(b.unsure, o.unsure)
+	b.start, b.unsure = evidence.Earlier(b.start, o.start), max(b.unsure, o.unsure)
 	if o.end.IsZero() || o.end.After(b.end) && !b.end.IsZero() {
 		b.end = o.end
 	}
@@ -205,7 +205,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 	isDelayed, isUnsure := false, false
 	for i, members := range groups {
 		var one batch
-		for _, jobs := range group.By(members, func(j *Job) *Entry { return j.Entry }) {
+		for _, jobs := range group.By(members, func(j *Job) *assign.Entry { return j.Entry }) {
 			var of batch
 			for _, j := range jobs {
 				next := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
@@ -258,7 +258,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 			turns = append(turns, one)
 		}
 	}
-	if out := jobs[0].Entry.Out; isUnsure && !out.doubted && len(p.Run.Sections) == 0 {
+	if out := jobs[0].Entry.Out; isUnsure && !p.doubted[out] && len(p.Run.Sections) == 0 {
 		p.problems.Note("%s: nothing shows whether its groups of jobs ran one after another (stonewall) or side by side (new_group): they are "+
 			"read as one after another; the job file beside it shows it", p.Title)
 	}
@@ -350,11 +350,11 @@ func (p *Plan) sectionNames(jobs []*Job) (names []string) {
 			continue
 		}
 		for _, e := range j.Entry.Parts() {
-			sections := p.sectionsOf(e)
+			sections := p.Run.SectionsOf(e)
 			for _, s := range sections {
 				add(s.Name)
 			}
-			if add(e.Name); e.isGroup && len(sections) == 0 {
+			if add(e.Name); e.IsGroup && len(sections) == 0 {
 				others = "more"
 			}
 		}
@@ -381,9 +381,9 @@ func (p *Plan) sections() (sections []Section) {
 		key, numbered := "", ""
 		var set mapping.CBT
 		if j.Entry != nil {
-			options := fioargs.Measured(j.Entry.listed(), p.Run.ByCBT())
+			options := fioargs.Measured(j.Entry.Listed(), p.Run.ByCBT())
 			delete(options, "offset")
-			set = j.Entry.settings()
+			set = j.Entry.Settings()
 			if p.Run.TotalIODepth > 0 {
 				delete(options, "iodepth")
 				set.IODepth = 0
@@ -400,7 +400,7 @@ func (p *Plan) sections() (sections []Section) {
 		if !ok {
 			i, sections = len(sections), append(sections, Section{Settings: set})
 			if j.Entry != nil {
-				sections[i].Options = j.Entry.listed()
+				sections[i].Options = j.Entry.Listed()
 			}
 		}
 		at[key] = i
@@ -409,7 +409,7 @@ func (p *Plan) sections() (sections []Section) {
 		}
 		s := &sections[i]
 		if s.Jobs = append(s.Jobs, j); j.Entry != nil {
-			s.Options = common([]map[string]string{s.Options, j.Entry.listed()})
+			s.Options = fioargs.Common([]map[string]string{s.Options, j.Entry.Listed()})
 		}
 	}
 	used := map[string]bool{} // hosts may have other options in sections of one name
@@ -435,11 +435,6 @@ func unusedName(used map[string]bool, name, before string) string {
 	return one
 }
 
-// HasSections reports whether the jobs of the stage did not all do the same, and it is known which did what.
-func (p *Plan) HasSections() bool {
-	return len(p.Sections) > 1 && !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil })
-}
-
 // Apart returns what is wrong with the times of hosts. Jobs may have begun after all jobs before them had ended, and no
 // report has both. The time of the run then includes the gap, so its rates are too low. Else hosts may have begun seconds
 // apart: they were started so, or a clock is off. Then it is only a doubt. The text is empty if there is nothing to say.
@@ -447,7 +442,7 @@ func (p *Plan) HasSections() bool {
 func (p *Plan) Apart(last func(*Job) int64) (text string, isDoubt bool) {
 	type span struct { // the time in which the jobs of a host ran; jobs of several reports have spans of their own
 		host, volume string
-		out          *Output // nil without a report
+		out          *assign.Output // nil without a report
 		start, end   time.Time
 	}
 	var all []span
@@ -463,7 +458,7 @@ func (p *Plan) Apart(last func(*Job) int64) (text string, isDoubt bool) {
 			all = append(all, one)
 			continue
 		}
-		all[i].start = Earlier(all[i].start, one.start)
+		all[i].start = evidence.Earlier(all[i].start, one.start)
 		if one.end.After(all[i].end) {
 			all[i].end = one.end
 		}

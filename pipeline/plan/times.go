@@ -4,41 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 )
-
-// Errors of the evidence, as measured with fio 3.33 and 3.42 on an idle and on a busy machine. A few times a second fio
-// looks for jobs that have ended. It writes its report when all have ended.
-const (
-	errorOfEpoch  = 100 * time.Millisecond // rows with absolute times, of many quick requests
-	errorOfOneRow = 10 * time.Second       // rows with absolute times, of unknown length
-	errorOfNoRow  = time.Minute            // times of files, if no log has a row
-	errorOfStart  = 10 * time.Millisecond
-	errorOfReport = 100 * time.Millisecond // periodic reports
-	errorOfEnd    = 150 * time.Millisecond // from the end of the last job until fio writes its report
-	errorOfForks  = 100 * time.Millisecond // between jobs that were started together
-	errorOfMtime  = 100 * time.Millisecond
-	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
-	errorOfStage  = 300 * time.Millisecond // of each stage, if its place follows from the next stage
-	errorOfLast   = 500 * time.Millisecond // the same, in the times of files
-	ErrorOfCoarse = 2 * time.Second        // of times in whole or even seconds
-	ErrorOfZone   = evidence.LongestZone   // if the time zone is unknown
-)
-
-// EpochTimes is the smallest time that can be one of log_unix_epoch, in milliseconds since 1970 (1973). No job runs so
-// long that a time since its start is as large.
-const EpochTimes = 1e11
-
-// together is the largest difference in reports between the starts of jobs that began together.
-const together = evidence.Together
-
-// isPossible reports whether a time can be evidence. fio did not exist before 1970, and a [time.Duration] covers 292 years.
-func isPossible(t time.Time) bool { return t.Unix() >= 0 && t.UTC().Year() < 2200 }
 
 // errNothing means that a run has no usable log or report.
 var errNothing = errors.New("no rows in any of its logs, and no report that can be used")
@@ -49,10 +23,7 @@ func (p *planner) place() error {
 	if len(p.Jobs) == 0 {
 		return errNothing
 	}
-	const bytesPerMS = 5000 // fio writes logs when their job ends, at 6 MB/s on a busy machine and up to ten times as fast
-	for _, j := range p.Jobs {
-		j.writing = time.Duration(p.ev.Written[j.JobKey]/bytesPerMS) * time.Millisecond
-	}
+	starts := map[*assign.Entry]moment{}
 	for _, out := range p.Outputs {
 		drop := func(what string, ms *int64) { // so that other evidence is used instead of a damaged number
 			if at := time.UnixMilli(*ms); !isPossible(at) {
@@ -66,11 +37,7 @@ func (p *planner) place() error {
 		}
 		drop("timestamp_ms", &out.Fio.Timestamp)
 		at := Place(out, out.Entries)
-		for e, start := range at.Starts {
-			for _, j := range e.Jobs {
-				j.moment = start
-			}
-		}
+		maps.Copy(starts, at.Starts)
 		p.Placed = cmp.Or(at.how, p.Placed)
 		if out.Fio.IsLocal && !out.HasZone {
 			p.problems.Note("%s: fio's normal output has a time without its zone, and the file was written at another time, as copies are: "+
@@ -79,19 +46,24 @@ func (p *planner) place() error {
 		if at.contradiction != "" {
 			p.problems.Note("%s", at.contradiction)
 		}
-		if at.doubt == "" && slices.ContainsFunc(out.Entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) || p.begunApart(e) }) {
+		if at.doubt == "" && slices.ContainsFunc(out.Entries, func(e *assign.Entry) bool { return mayWait(e, p.Run.SectionsOf(e)) || p.begunApart(e) }) {
 			at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
 		}
-		needsStart := func(e *Entry) bool {
-			return hasRun([]*Entry{e}) && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
+		needsStart := func(e *assign.Entry) bool {
+			return hasRun([]*assign.Entry{e}) && slices.ContainsFunc(p.JobsOf[e], func(j *Job) bool { return j.rowClock() != unixClock })
 		}
 		if at.doubt != "" && slices.ContainsFunc(out.Entries, needsStart) {
 			say := p.problems.Skip
-			if len(p.Averages) == 0 && !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Source != FromNothing }) {
+			if len(p.Averages) == 0 && !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Source != assign.FromNothing }) {
 				say = p.problems.Note // a report alone lacks nothing
 			}
 			say("%s", at.doubt)
-			out.doubted = true
+			p.doubted[out] = true
+		}
+	}
+	for _, j := range p.Jobs {
+		if start, ok := starts[j.Entry]; ok {
+			j.moment = start
 		}
 	}
 	p.placeByRows()
@@ -100,56 +72,25 @@ func (p *planner) place() error {
 
 // begunApart reports whether the logs of a group were written at times that do not fit their rows if its jobs began together.
 // Which sections the group has is unknown, so these may have options that the report does not list.
-func (p *planner) begunApart(e *Entry) bool {
-	if !e.isGroup || len(p.sectionsOf(e)) > 0 || len(e.Jobs) < 2 || !e.Out.trustsTimes() || e.Jobs[0].rowClock() != sinceStart {
+func (p *planner) begunApart(e *assign.Entry) bool {
+	jobs := p.JobsOf[e]
+	if !e.IsGroup || len(p.Run.SectionsOf(e)) > 0 || len(jobs) < 2 || !e.Out.TrustsTimes() || jobs[0].rowClock() != sinceStart {
 		return false
 	}
 	var first, last time.Time
 	slack := step(e.Out.File) + evidence.Apart/2
-	for i, row := range p.lastRows(e.Jobs) {
-		j := e.Jobs[i]
+	for i, row := range p.lastRows(jobs) {
+		j := jobs[i]
 		if !j.HasRows || j.Log.File.ModTime.IsZero() {
 			return false
 		}
 		began := j.Log.File.ModTime.Add(-time.Duration(row) * time.Millisecond)
 		slack = max(slack, time.Duration(j.Interval)*time.Millisecond*3/2)
-		if first = Earlier(first, began); began.After(last) {
+		if first = evidence.Earlier(first, began); began.After(last) {
 			last = began
 		}
 	}
 	return last.Sub(first) > slack
-}
-
-// rowClock is what the times of a job's rows count from.
-type rowClock uint8
-
-const (
-	sinceStart rowClock = iota // of the job
-	unixClock                  // 1970 (log_unix_epoch)
-	otherClock                 // such as the start of the machine (log_alternate_epoch)
-)
-
-// rowClock returns what the times of a job's rows count from. Options say that it is another clock, or the first row comes
-// long after the job's end.
-func (j *Job) rowClock() rowClock {
-	const late = 600_000 // ms; without a report, a first row this late is by another clock
-	isOther := false
-	switch {
-	case !j.HasRows || j.Source == FromReports:
-		return sinceStart
-	case j.First > EpochTimes:
-		return unixClock
-	case j.Entry == nil:
-		isOther = j.First > late+100*j.Interval
-	default:
-		id := j.Entry.option("log_alternate_epoch_clock_id")
-		isOther = id != "" && id != "0" && j.Entry.HasOption("log_alternate_epoch") ||
-			j.Ran > 0 && j.First > j.Ran+10*max(j.Interval, 1000)
-	}
-	if isOther {
-		return otherClock
-	}
-	return sinceStart
 }
 
 // placeByRows sets the start of jobs whose rows do not count from it.
@@ -161,7 +102,7 @@ func (j *Job) rowClock() rowClock {
 // Times of another clock show how far apart the jobs of one host began. The report shows when.
 func (p *planner) placeByRows() {
 	var first time.Time
-	latest := map[*Output]int64{} // end of the last job, by the other clock
+	latest := map[*assign.Output]int64{} // end of the last job, by the other clock
 	for _, j := range p.Jobs {
 		if j.rowClock() == otherClock && j.Entry != nil {
 			latest[j.Entry.Out] = max(latest[j.Entry.Out], j.before()+j.Ran)
@@ -172,7 +113,7 @@ func (p *planner) placeByRows() {
 		case unixClock:
 			// The first request completed after the slowest latency in its row, and three times the usual time between requests.
 			at := moment{time.UnixMilli(j.before()), clockEpoch, errorOfEpoch}
-			if rows := j.Log.Rows; j.Source == FromHist && len(rows) > 0 && len(rows[0].Bins) > 0 {
+			if rows := j.Log.Rows; j.Source == assign.FromHist && len(rows) > 0 && len(rows[0].Bins) > 0 {
 				_, slowest := rows[0].Layout.Bounds(int(rows[0].Bins[len(rows[0].Bins)-1].Index))
 				usual := time.Duration(j.Interval) * time.Millisecond / time.Duration(rows[0].Total)
 				at.Error = max(at.Error, min(time.Duration(slowest), time.Minute)+3*usual)
@@ -181,13 +122,13 @@ func (p *planner) placeByRows() {
 				at.Error = errorOfOneRow
 			}
 			j.Origin = at.Start.UnixMilli()
-			mayWait := j.Entry != nil && j.Entry.mayWait(p.sectionsOf(j.Entry))
+			mayWait := j.Entry != nil && mayWait(j.Entry, p.Run.SectionsOf(j.Entry))
 			isCertain := j.Entry != nil && !j.Start.IsZero() && j.Error <= max(together, at.Error) && !mayWait // by its report or the times of its files
 			if idle := at.Start.Sub(j.Start); isCertain && idle > 0 && idle < time.Hour {
 				switch {
 				case !p.ev.Live && idle > together && j.Entry.Ran > 0 &&
-					time.UnixMilli(j.Origin+p.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.ranFor())) > together:
-					if !j.Entry.isGroup { // sections of a group may have waited
+					time.UnixMilli(j.Origin+p.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.RanFor())) > together:
+					if !j.Entry.IsGroup { // sections of a group may have waited
 						p.problems.Note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the "+
 							"report is of another run; its rows alone say when it started", j.Log.File.Name())
 					}
@@ -197,14 +138,14 @@ func (p *planner) placeByRows() {
 			}
 			j.moment, j.Origin = at, at.Start.UnixMilli()
 			if j.Entry != nil && (j.Entry.Several || mayWait) {
-				if end, _ := j.Entry.Out.written(); end.After(at.Start) {
+				if end, _ := writtenAt(j.Entry.Out); end.After(at.Start) {
 					ran := end.Sub(at.Start).Milliseconds()
 					if j.Ran = min(j.Ran, ran); j.Entry.Several {
 						j.Ran = ran // the log has all stages
 					}
 				}
 			}
-			if first = Earlier(first, at.Start); at.Start.Sub(first).Abs() > time.Duration(max(2*j.Interval, 1000))*time.Millisecond {
+			if first = evidence.Earlier(first, at.Start); at.Start.Sub(first).Abs() > time.Duration(max(2*j.Interval, 1000))*time.Millisecond {
 				p.Placed = "each job is placed where the absolute times of its rows put it (log_unix_epoch)"
 			}
 		case otherClock:
@@ -213,7 +154,7 @@ func (p *planner) placeByRows() {
 					j.Log.File.Name(), j.First)
 				continue
 			}
-			if end, by := j.Entry.Out.written(); !end.IsZero() {
+			if end, by := writtenAt(j.Entry.Out); !end.IsZero() {
 				before := latest[j.Entry.Out] - j.Origin
 				j.moment = moment{end.Add(-time.Duration(before) * time.Millisecond), by, errorOfReport}
 				if before > j.Ran+1000 {
@@ -238,7 +179,7 @@ func (p *planner) setStart() error {
 			continue
 		}
 		j.Start = j.Start.Add(p.opt.Offsets[j.Host])
-		p.Start = Earlier(p.Start, j.Start)
+		p.Start = evidence.Earlier(p.Start, j.Start)
 		p.Clock, p.Error = max(p.Clock, j.Clock), max(p.Error, j.Error)
 	}
 	if p.Start.IsZero() && !p.opt.Start.IsZero() {
@@ -260,7 +201,7 @@ func (p *planner) setStart() error {
 		if j.Entry == nil {
 			return j.Log.File.ModLocal
 		}
-		_, by := j.Entry.Out.written()
+		_, by := writtenAt(j.Entry.Out)
 		return by == clockMtime && j.Entry.Out.File.ModLocal
 	}
 	if p.Clock == clockMtime && slices.ContainsFunc(p.Jobs, isLocal) {
@@ -320,10 +261,10 @@ func (p *planner) placeByLogs() {
 			if j.Log.File.ModTime.IsZero() {
 				continue
 			}
-			at.Start = Earlier(at.Start, j.Log.File.ModTime.Add(-ran))
-			if j.Source == FromHist || j.Source == FromNothing { // of averages
+			at.Start = evidence.Earlier(at.Start, j.Log.File.ModTime.Add(-ran))
+			if j.Source == assign.FromHist || j.Source == assign.FromNothing { // of averages
 				row := cmp.Or(time.Duration(j.Interval)*time.Millisecond, ran, rows, errorOfNoRow)
-				at.Error = max(at.Error, row+step(j.Log.File)+j.writing.Truncate(errorOfReport))
+				at.Error = max(at.Error, row+step(j.Log.File)+j.Writing.Truncate(errorOfReport))
 			}
 		}
 		if at.Start.IsZero() || p.opt.Absent && !isPossible(at.Start) {
@@ -333,7 +274,7 @@ func (p *planner) placeByLogs() {
 			j.moment = at
 			j.Start = j.Start.Add(p.opt.Offsets[j.Host])
 		}
-		p.Start, p.Clock, p.Error = Earlier(p.Start, at.Start), clockMtime, max(p.Error, at.Error)
+		p.Start, p.Clock, p.Error = evidence.Earlier(p.Start, at.Start), clockMtime, max(p.Error, at.Error)
 	}
 }
 
@@ -352,4 +293,15 @@ func (p *planner) endedTogether(jobs []*Job) (batches [][]*Job) {
 		batches[len(batches)-1] = append(batches[len(batches)-1], j)
 	}
 	return batches
+}
+
+// lastRows returns the time of the last row of each job in milliseconds since the start of the job.
+func (p *planner) lastRows(jobs []*Job) []int64 {
+	times := make([]int64, len(jobs))
+	for i, j := range jobs {
+		if times[i] = j.Ran; j.ReadsLog() || j.Entry == nil {
+			times[i] = max(p.ev.Know(assign.Need{Log: j.Log, What: assign.LastRow}, p.needs).Last-j.Origin, 0)
+		}
+	}
+	return times
 }

@@ -13,7 +13,7 @@ import (
 
 // placedByRows sets the starts of jobs by their rows. It returns how those that began apart were placed, and what is said.
 func placedByRows(jobs ...*Job) (how string, said []error) {
-	p := &planner{&Plan{Jobs: jobs}, &Evidence{}, &Remarks{}, map[Need]bool{}}
+	p := planning(&Plan{Jobs: jobs, Run: &assign.Run{}}, &assign.Evidence{})
 	p.placeByRows()
 	return p.Placed, p.problems.Notes
 }
@@ -36,8 +36,8 @@ func TestEpochsAndReports(t *testing.T) {
 		{"within the errors", clockReport, -200 * time.Millisecond, errorOfEnd, 2000, 0, false},
 	} {
 		j := rowsAt(1000, epoch+1000)[0]
-		j.Source, j.Ran = FromNothing, 1950 // its last row, without a log
-		j.Entry = &Entry{Out: &Output{}, Ran: c.ran}
+		j.Source, j.Ran = assign.FromNothing, 1950 // its last row, without a log
+		j.Entry = &assign.Entry{Out: &assign.Output{}, Ran: c.ran}
 		j.moment = moment{written.Add(c.start), c.by, c.error}
 		_, said := placedByRows(j)
 		if got := j.Start.Sub(written); got != c.want || (len(said) > 0) != c.contradicts {
@@ -67,7 +67,7 @@ func TestPlaceByEpochs(t *testing.T) {
 		jobs := rowsAt(1000, c.first...)
 		for i, j := range jobs {
 			if c.started[i] > 0 {
-				j.Entry = &Entry{Out: &Output{}}
+				j.Entry = &assign.Entry{Out: &assign.Output{}}
 				j.moment = moment{time.UnixMilli(j.First).Add(-c.started[i]), clockStart, errorOfStart}
 			}
 		}
@@ -161,15 +161,16 @@ func TestGroupBegunApart(t *testing.T) {
 		{[]time.Duration{2 * time.Second, 0}, []int64{3000, 3000}, true},
 		{[]time.Duration{time.Second, 0}, []int64{3000, 3000}, false}, // within the length of a row
 	} {
-		out := &Output{Report: assign.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: at}})}, Execution: evidence.Execution{Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}}
-		e := &Entry{Out: out, Job: &fiolog.Job{}, jobOptions: jobOptions{isGroup: true}}
+		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{Modified: source.Modified{ModTime: at}})}, Execution: evidence.Execution{Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}}
+		e := &assign.Entry{Out: out, Job: &fiolog.Job{}, JobOptions: assign.JobOptions{IsGroup: true}}
+		var jobs []*Job
 		for i, before := range c.written {
 			file := evidence.Of(&source.File{Modified: source.Modified{ModTime: at.Add(-before)}})
-			e.Jobs = append(e.Jobs, &Job{
-				Entry: e, Source: FromHist, Head: evidence.Head{HasRows: true}, Interval: 1000, Ran: c.last[i], Log: &Log{Log: assign.Log{File: file}},
-			})
+			jobs = append(jobs, &Job{Ran: c.last[i], Job: assign.Job{
+				Entry: e, Source: assign.FromHist, Head: evidence.Head{HasRows: true}, Interval: 1000, Log: &assign.JobLog{Log: assign.Log{File: file}},
+			}})
 		}
-		p := &planner{&Plan{Run: &assign.Run{}}, &Evidence{Rows: lastsOf(e.Jobs)}, &Remarks{}, map[Need]bool{}}
+		p := planning(&Plan{Run: &assign.Run{}, Jobs: jobs}, &assign.Evidence{Rows: lastsOf(jobs)})
 		if got := p.begunApart(e); got != c.want {
 			t.Errorf("written %v before the report, rows until %v: %t", c.written, c.last, got)
 		}

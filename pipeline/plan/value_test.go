@@ -15,10 +15,10 @@ import (
 )
 
 // lastsOf knows that the last row of each job came at its end.
-func lastsOf(jobs []*Job) map[Need]Rows {
-	known := map[Need]Rows{}
+func lastsOf(jobs []*Job) map[assign.Need]assign.Rows {
+	known := map[assign.Need]assign.Rows{}
 	for _, j := range jobs {
-		known[Need{Log: j.Log, What: LastRow}] = Rows{Last: j.Ran}
+		known[assign.Need{Log: j.Log, What: assign.LastRow}] = assign.Rows{Last: j.Ran}
 	}
 	return known
 }
@@ -26,7 +26,7 @@ func lastsOf(jobs []*Job) map[Need]Rows {
 // TestStages: groups that ran one after another are stages, those side by side are one. In a stage, jobs with the same
 // options are a section.
 func TestStages(t *testing.T) {
-	outs := map[string]*Output{"a": {Execution: evidence.Execution{Fio: &fiolog.Report{}}}, "b": {Execution: evidence.Execution{Fio: &fiolog.Report{}}}}
+	outs := map[string]*assign.Output{"a": {Execution: evidence.Execution{Fio: &fiolog.Report{}}}, "b": {Execution: evidence.Execution{Fio: &fiolog.Report{}}}}
 	at := func(host string, group int, rw string, start, ran int64) *Job { // milliseconds
 		own := options{"rw": rw}
 		if name, waits, ok := strings.Cut(rw, " after "); ok {
@@ -35,12 +35,11 @@ func TestStages(t *testing.T) {
 		if name, ok := strings.CutPrefix(rw, "delayed "); ok {
 			rw, own = name, options{"rw": name, "startdelay": "2"}
 		}
-		e := &Entry{Out: outs[host], Job: &fiolog.Job{Name: rw, GroupID: group}, jobOptions: jobOptions{own: own}}
+		e := &assign.Entry{Out: outs[host], Job: &fiolog.Job{Name: rw, GroupID: group}, JobOptions: assign.JobOptions{Own: own}}
 		j := &Job{
-			JobKey: JobKey{Host: host}, Entry: e, Ran: ran, Log: &Log{Log: assign.Log{File: evidence.Of(&source.File{})}},
+			Job: assign.Job{JobKey: assign.JobKey{Host: host}, Entry: e, Log: &assign.JobLog{Log: assign.Log{File: evidence.Of(&source.File{})}}}, Ran: ran,
 			moment: moment{time.UnixMilli(start), clockReport, errorOfEnd},
 		}
-		e.Jobs = []*Job{j}
 		return j
 	}
 	unsure := func(j *Job) *Job {
@@ -49,8 +48,11 @@ func TestStages(t *testing.T) {
 	}
 	bare := func(host string, start, last int64) *Job { // without a report, whose rows have absolute times
 		return &Job{
-			JobKey: JobKey{Host: host}, Source: FromHist, Interval: 1000, Ran: last, Log: &Log{Log: assign.Log{File: evidence.Of(&source.File{})}},
-			Head: evidence.Head{HasRows: true, First: EpochTimes + 1}, moment: moment{time.UnixMilli(start), clockEpoch, errorOfEpoch},
+			Job: assign.Job{
+				JobKey: assign.JobKey{Host: host}, Source: assign.FromHist, Interval: 1000, Log: &assign.JobLog{Log: assign.Log{File: evidence.Of(&source.File{})}},
+				Head: evidence.Head{HasRows: true, First: evidence.EpochTimes + 1},
+			},
+			Ran: last, moment: moment{time.UnixMilli(start), clockEpoch, errorOfEpoch},
 		}
 	}
 	ended := func(host string, at int64) *Job { // without a report, by when its log was last written
@@ -126,7 +128,7 @@ func TestStages(t *testing.T) {
 		for i, j := range c.jobs {
 			j.Number = i + 1
 		}
-		p := &planner{&Plan{Run: &assign.Run{Sections: c.file}, Jobs: c.jobs}, &Evidence{Rows: lastsOf(c.jobs)}, &Remarks{}, map[Need]bool{}}
+		p := planning(&Plan{Run: &assign.Run{Sections: c.file}, Jobs: c.jobs}, &assign.Evidence{Rows: lastsOf(c.jobs)})
 		for _, j := range c.jobs {
 			if j.Entry != nil {
 				p.Entries = append(p.Entries, j.Entry)
@@ -144,7 +146,7 @@ func TestStages(t *testing.T) {
 					numbers = append(numbers, j.Number)
 				}
 				text += fmt.Sprint(" ", numbers)
-				if j := section.Jobs[0]; j.Entry != nil && (section.Settings.Mode != j.Entry.own["rw"] || section.Name != j.Entry.Job.Name) {
+				if j := section.Jobs[0]; j.Entry != nil && (section.Settings.Mode != j.Entry.Own["rw"] || section.Name != j.Entry.Job.Name) {
 					t.Errorf("%s: %+v", c.name, section)
 				}
 			}
@@ -165,7 +167,7 @@ func TestStages(t *testing.T) {
 // TestApart: jobs that did not run together make rates too low, and hosts that began apart may have a wrong clock.
 func TestApart(t *testing.T) {
 	at := func(host string, start, end int64) *Job { // milliseconds
-		return &Job{JobKey: JobKey{Host: host}, moment: moment{Start: time.UnixMilli(start)}, Ran: end - start}
+		return &Job{Job: assign.Job{JobKey: assign.JobKey{Host: host}}, moment: moment{Start: time.UnixMilli(start)}, Ran: end - start}
 	}
 	for _, c := range []struct {
 		name   string

@@ -1,4 +1,4 @@
-package plan
+package assign
 
 import (
 	"cmp"
@@ -9,83 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/group"
-	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// noteTotalLatency says that logs of total latency stand for those of completion latency, which are not there.
-func (p *planner) noteTotalLatency() {
-	p.problems.Note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
-		"submission", p.Title)
-}
-
-// findJobs returns the jobs of all logs: of histograms, and of single completions, which belong to the jobs that wrote them
-// or are the only logs of a job. Without logs of completion latency, those of total latency count. averaged has the logs of
-// averages (log_avg_msec) of latency, rate and bandwidth, which have no percentiles.
-func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
-	for _, log := range p.ev.Logs {
-		j := NewJob(log)
-		j.Head, j.damage = log.Head, log.Damage
-		if log.Segment >= 0 {
-			j.Number = log.Segment + 1
-		}
-		jobs = append(jobs, j)
-	}
-	if !p.ev.NeedsOthers(p.opt.Completions) {
-		return jobs, nil
-	}
-	var raw, total []*Log
-	for _, log := range p.ev.Others {
-		switch {
-		case log.Stored || log.Kind == fiolog.Slat:
-		case log.Kind == fiolog.IOPS || log.Kind == fiolog.BW || log.IsAveraged():
-			if log.Segment <= 0 {
-				averaged = append(averaged, log)
-			}
-		case log.Kind == fiolog.Clat:
-			raw = append(raw, log)
-		case log.Kind == fiolog.Lat:
-			total = append(total, log)
-		}
-	}
-	if len(raw) == 0 && len(total) > 0 {
-		p.noteTotalLatency()
-		raw = total
-	}
-	for _, log := range raw {
-		// The job that wrote it has the same prefix, or is the only one of that number: prefixes may differ by the kind of log.
-		var j *Job
-		var same []*Job
-		for _, other := range jobs {
-			if other.JobKey != KeyOf(log.Log) || other.Log.Segment >= 0 || log.Segment >= 0 || other.raw != nil {
-				continue
-			}
-			if other.Log.Prefix == log.Prefix && path.Dir(other.Log.File.Path) == path.Dir(log.File.Path) {
-				j = other
-				break
-			}
-			same = append(same, other)
-		}
-		if j == nil && len(same) == 1 {
-			j = same[0]
-		}
-		if j == nil {
-			j = NewJob(log)
-			if log.Segment >= 0 {
-				j.Number = log.Segment + 1
-			}
-			jobs = append(jobs, j)
-		}
-		j.raw = log
-	}
-	return jobs, averaged
-}
-
 // attribute sets the jobs of each entry and the entry of each job. It returns all entries of the run. Logs are numbered
 // like fio's jobs, over all groups.
-func (p *planner) attribute(jobs []*Job) (all []*Entry) {
+func (p *assigner) attribute(jobs []*Job) (all []*Entry) {
 	for _, out := range p.Outputs {
 		out.Entries = NewEntries(out)
 	}
@@ -133,25 +65,25 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 }
 
 func jobsOf(host string, jobs []*Job) []*Job {
-	return slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Host != "" && host != "" && !assign.SameHost(host, j.Host) })
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Host != "" && host != "" && !SameHost(host, j.Host) })
 }
 
 // undouble finds out which rows fio --client added to others in the logs that it wrote. All logs have the same error, and the bins of
 // the report, which contain all requests, prove which: fio 3 adds the row before the last one of a direction, versions of 2016 the
 // last one. If they prove nothing, the logs are not used.
-func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
+func (p *assigner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
-		if !j.Log.Kind.IsHistogram() || !j.HasRows || j.damage != nil {
+		if !j.Log.Kind.IsHistogram() || !j.HasRows || j.Damage != nil {
 			return true
 		}
-		j.damage = p.know(Need{Log: j.Log}).Err
-		return j.damage != nil
+		j.Damage = p.ev.Know(Need{Log: j.Log}, p.needs).Err
+		return j.Damage != nil
 	})
 	fits := func(lag int) bool {
 		for _, of := range group.By(entries, func(e *Entry) string { return e.Host }) {
 			var sums evidence.Sums
 			for _, j := range jobsOf(of[0].Host, jobs) {
-				rows := p.know(Need{Log: j.Log, Lag: lag})
+				rows := p.ev.Know(Need{Log: j.Log, Lag: lag}, p.needs)
 				if rows.Err != nil {
 					return false
 				}
@@ -167,7 +99,7 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 	proven := slices.IndexFunc(lags, func(lag int) bool { return out.HasBins && fits(lag) })
 	for _, j := range jobs {
 		if proven < 0 {
-			j.damage = fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
+			j.Damage = fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
 				"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
 		} else if j.Lag = lags[proven]; j.Lag > 0 {
 			p.problems.Note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
@@ -177,7 +109,7 @@ func (p *planner) undouble(out *Output, entries []*Entry, jobs []*Job) {
 }
 
 // sumsOf returns the sums of the rows of a job's log that can be read.
-func (p *planner) sumsOf(j *Job) (*evidence.Sums, error) {
+func (p *assigner) sumsOf(j *Job) (*evidence.Sums, error) {
 	if j.Log.Parts != nil && j.Lag == 0 {
 		return j.Log.Parts, nil
 	}
@@ -185,14 +117,14 @@ func (p *planner) sumsOf(j *Job) (*evidence.Sums, error) {
 	if j.Lag > 0 {
 		n = Need{j.Log, OwnSums, j.Lag}
 	}
-	rows := p.know(n)
+	rows := p.ev.Know(n, p.needs)
 	return rows.Sums, rows.Err
 }
 
 // likeliestFirst sorts outputs that name the same logs. Outputs whose bins contain the rows come first. Among equals
 // the last written one comes first, because fio overwrites logs of the same name. It returns the likeliest output for
 // each of the others.
-func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
+func (p *assigner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 	type logs struct{ host, folder, prefix string }
 	of := func(j *Job) logs { return logs{j.Host, path.Dir(j.Log.File.Path), j.Log.Prefix} }
 	places := map[logs][]int{} // of outputs
@@ -234,7 +166,7 @@ func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 //
 // fio writes its logs before its report. So a report is of an earlier run (isStale) if logs or their rows are younger, and
 // the report's bins do not contain the rows. Where bins do not prove that, a warning says what may be wrong.
-func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
+func (p *assigner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 	for _, j := range jobs {
 		if j.Entry == nil && !j.dropped && out.mayCover(j, jobs) {
 			mine = append(mine, j)
@@ -250,9 +182,9 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 	}
 	for _, j := range mine {
 		later, by := j.Log.File.ModTime.Sub(out.File.ModTime), evidence.Apart
-		if !out.trustsTimes() || j.Log.File.ModTime.IsZero() {
+		if !out.TrustsTimes() || j.Log.File.ModTime.IsZero() {
 			later, by = 0, time.Second
-			if j.Log.Kind.IsHistogram() && j.HasRows && j.First > EpochTimes {
+			if j.Log.Kind.IsHistogram() && j.HasRows && j.First > evidence.EpochTimes {
 				later = time.Duration(j.First-out.Fio.Timestamp) * time.Millisecond
 			}
 		}
@@ -275,6 +207,33 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 	return mine, false
 }
 
+// HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.
+// Otherwise it comes from the reports that may cover the log, if they agree.
+func (ev *Evidence) HintFor(log Log, said hist.Hint) hist.Hint {
+	var hints []hist.Hint
+	half := false
+	j := NewJob(&JobLog{Log: log, Segment: -1})
+	for _, out := range ev.Outputs {
+		if out.mayCover(j, []*Job{j}) {
+			for i := range out.Fio.Jobs {
+				hints = append(hints, out.Fio.Hint(i))
+			}
+			half = half || out.Fio.WritesHalf()
+		}
+	}
+	hint := said.Or(hist.Hint{Half: half})
+	if hints = slices.Compact(hints); len(hints) == 1 {
+		return hint.Or(hints[0])
+	}
+	for _, other := range hints { // options of jobs may differ, and all are of one fio
+		if other.Unit != hints[0].Unit {
+			return hint
+		}
+		hint = hint.Or(hist.Hint{Unit: other.Unit})
+	}
+	return hint
+}
+
 // mayCover reports whether the fio that wrote the output may have run a job. CBT's names decide, or else the prefix in
 // the options, or else a common folder.
 func (o *Output) mayCover(j *Job, all []*Job) bool {
@@ -285,13 +244,13 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	case o.Named:
 		return j.Volume == o.Volume
 	case o.Client && !slices.ContainsFunc(o.Fio.Jobs, func(f fiolog.Job) bool {
-		return j.Host == "" || f.Host == "" && oneHost || f.Host != "" && assign.SameHost(f.Host, j.Host)
+		return j.Host == "" || f.Host == "" && oneHost || f.Host != "" && SameHost(f.Host, j.Host)
 	}):
 		return false
 	}
 	at := path.Dir(o.File.Path)
-	nearby := at == "." || path.Dir(j.Log.File.Path) == at || strings.HasPrefix(path.Dir(j.Log.File.Path), at+"/") || o.Found == assign.FoundOptions || o.Found == assign.FoundAbove
-	if !nearby || o.Found == assign.FoundNamed || o.names(j.Log.Prefix) {
+	nearby := at == "." || path.Dir(j.Log.File.Path) == at || strings.HasPrefix(path.Dir(j.Log.File.Path), at+"/") || o.Found == FoundOptions || o.Found == FoundAbove
+	if !nearby || o.Found == FoundNamed || o.names(j.Log.Prefix) {
 		return nearby
 	}
 	// If it has several sections and lists the options of only one, logs of the others may have any prefix. Its run time shows
@@ -311,7 +270,7 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more
 // logs, entries cover several sections. Of several groups, which may be several stages, it must be known which logs are
 // whose.
-func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
+func (p *assigner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	var covers []*Entry // the entry of job 1, of job 2, …
 	for _, e := range entries {
 		for range e.Size {
@@ -321,7 +280,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	hasMore := false // logs of higher numbers than the report has
 	began := time.UnixMilli(out.Fio.Timestamp - evidence.Elapsed(out.Fio)).Add(-time.Second)
 	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
-		if f := j.Log.File; j.Number > len(covers) && out.trustsTimes() && !f.ModTime.IsZero() && f.ModTime.Before(began) {
+		if f := j.Log.File; j.Number > len(covers) && out.TrustsTimes() && !f.ModTime.IsZero() && f.ModTime.Before(began) {
 			p.problems.Skip("%s: not used: it is of an earlier run: %s was written by a fio that was started after it, "+
 				"for %d jobs", f.Name(), out.File.Name(), len(covers)) // an earlier run with more jobs left it in the same folder
 			j.dropped = true
@@ -333,7 +292,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	if len(mine) > 0 && mine[0].Log.Segment >= 0 {
 		return p.segments(entries, mine)
 	}
-	if hasMore && !isOneStage(entries) {
+	if hasMore && !IsOneStage(entries) {
 		sizes, isDoubt := p.sizes(out, entries, mine)
 		switch {
 		case isDoubt:
@@ -350,7 +309,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 		case sizes != nil:
 			covers = nil
 			for i, e := range entries {
-				e.isGroup = e.isGroup || sizes[i] > e.Size
+				e.IsGroup = e.IsGroup || sizes[i] > e.Size
 				e.Size, e.first = sizes[i], len(covers)+1
 				covers = append(covers, slices.Repeat([]*Entry{e}, e.Size)...)
 			}
@@ -358,7 +317,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	} else if hasMore {
 		if one := combine(entries); p.fits(mine, []*Entry{one}) { // fio writes one entry for all sections of a group
 			for _, e := range append(entries, one) {
-				e.isGroup = true
+				e.IsGroup = true
 			}
 			for _, j := range mine {
 				j.Entry = one
@@ -394,7 +353,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 // sizes returns how many jobs each entry has, if there are more logs than the report shows. The job file says it, or the
 // bins do, if the logs can be divided in one way only: each entry has logs of numbers that follow one another, and its bins
 // contain their rows. isDoubt means that nothing shows it. There are no sizes if logs are of no entry.
-func (p *planner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int, isDoubt bool) {
+func (p *assigner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int, isDoubt bool) {
 	rows := make([]evidence.Sums, slices.MaxFunc(jobs, func(a, b *Job) int { return cmp.Compare(a.Number, b.Number) }).Number)
 	for _, j := range jobs {
 		if !j.Log.Kind.IsHistogram() {
@@ -417,7 +376,7 @@ func (p *planner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int
 		}
 		return n
 	}
-	if groups := p.groupsOfFile(); len(groups) == len(entries) {
+	if groups := p.ev.Run.groups(); len(groups) == len(entries) {
 		left, isSame := rows, true
 		for i, group := range groups {
 			n := 0
@@ -464,7 +423,7 @@ func (p *planner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int
 // segments finds the parts of a log of all jobs. fio writes the parts in the order in which the jobs end. A part
 // belongs to the only entry whose bins contain its rows. If a part has no such entry, or several, all parts belong to
 // all jobs together.
-func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
+func (p *assigner) segments(entries []*Entry, jobs []*Job) []*Entry {
 	if len(jobs) == len(entries) {
 		found := make([]*Entry, len(jobs))
 		for i, j := range jobs {
@@ -492,7 +451,7 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 	}
 	one := combine(entries)
 	one.Size = len(jobs) // one log has all jobs; but fio --client may lose parts
-	if one.Out.Client && jobs[0].First <= EpochTimes {
+	if one.Out.Client && jobs[0].First <= evidence.EpochTimes {
 		interval, written := jobs[0].Log.Rows.Measure(2), 0
 		for _, e := range one.Parts() {
 			if interval > 0 && e.Ran >= 2*interval+interval/4 { // fio has surely written a row
@@ -501,12 +460,12 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 		}
 		one.Size = max(one.Size, written)
 	}
-	if one.Several = !isOneStage(entries); one.Several {
+	if one.Several = !IsOneStage(entries); one.Several {
 		one.Ran = 0 // the log lasts longer than each of its stages
 	}
 	if one.Several && !p.ev.Live {
 		how := ""
-		if len(jobs) > 1 && jobs[0].First <= EpochTimes {
+		if len(jobs) > 1 && jobs[0].First <= evidence.EpochTimes {
 			how = ", shown as if all began together"
 		}
 		p.problems.Skip("%s: a log of jobs that may have run one after another, and nothing shows which rows are whose: they are one "+
@@ -518,7 +477,7 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 	return []*Entry{one}
 }
 
-func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
+func (p *assigner) fits(jobs []*Job, entries []*Entry) bool {
 	var sums evidence.Sums
 	for _, j := range jobs {
 		if !j.Log.Kind.IsHistogram() {
@@ -531,4 +490,46 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 		sums.Merge(of)
 	}
 	return fit(&sums, entries)
+}
+
+// fit reports whether a report's bins contain all rows of some logs, so that the logs can be
+// of the jobs of that report. The other requests of the report were not logged.
+func fit(s *evidence.Sums, jobs []*Entry) bool {
+	if slices.ContainsFunc(jobs, func(e *Entry) bool { return e.Mixed != nil }) { // only rows have directions
+		rows, all := &hist.Histogram{}, &hist.Histogram{}
+		for d := range s {
+			rows.Merge(&s[d])
+		}
+		for _, e := range jobs {
+			for _, of := range e.All() {
+				all.Merge(e.Histogram(of))
+			}
+		}
+		if rows.IsEmpty() || all.IsEmpty() {
+			return rows.IsEmpty()
+		}
+		layout := rows.Layout().Merged(all.Layout())
+		return all.To(layout).Subtract(rows.To(layout))
+	}
+	for d := range fiolog.Direction(fiolog.Directions) {
+		if s[d].IsEmpty() {
+			continue
+		}
+		all, total := &hist.Histogram{}, uint64(0)
+		for _, e := range jobs {
+			all.Merge(e.Histogram(&e.Directions[d]))
+			of := &e.Directions[d]
+			if total += of.TotalIOs; of.Uncounted { // terse output has whole requests a second
+				total += uint64((of.IOPS+1)*float64(of.Runtime)/1000) + 1
+			}
+		}
+		if all.IsEmpty() && s[d].Total() <= float64(total) { // without bins there is only a total
+			continue
+		}
+		layout := s[d].Layout().Merged(all.Layout())
+		if !all.To(layout).Subtract(s[d].To(layout)) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package plan
+package assign
 
 import (
 	"cmp"
@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // choose decides what the rows of each job are read from, and adds the jobs to the plan. averaged are the logs of averages.
-func (p *planner) choose(jobs []*Job, averaged []*Log) {
+func (p *assigner) choose(jobs []*Job, averaged []*JobLog) {
 	for _, e := range p.Entries { // the number of groups of bins of its fio; 0 if unknown
 		e.groups = cmp.Or(p.opt.Bins.Groups, e.groups)
 	}
@@ -26,7 +25,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 	}
 	for _, e := range p.Entries {
 		hasRaw := func(j *Job) bool {
-			return j.Entry == e && j.raw != nil && j.raw.Kind == fiolog.Clat && (!j.HasRows || j.IsZero)
+			return j.Entry == e && j.Raw != nil && j.Raw.Kind == fiolog.Clat && (!j.HasRows || j.IsZero)
 		}
 		if slices.ContainsFunc(jobs, hasRaw) {
 			continue // its log of completions has their latencies
@@ -41,18 +40,17 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 			continue
 		}
 		if p.Jobs = append(p.Jobs, j); j.Entry != nil {
-			j.Ran = j.Entry.Ran
 			j.Entry.Jobs = append(j.Entry.Jobs, j)
 		}
-		if p.opt.Completions && j.raw != nil {
+		if p.opt.Completions && j.Raw != nil {
 			p.useRaw(j)
 			continue
 		}
 		switch why := p.whyNotHist(j); {
-		case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
+		case why == nil, errors.Is(why, errNoRows) && j.Raw == nil: // a log without rows still belongs to its report
 			p.useHist(j)
-		case j.raw != nil:
-			wasHist := j.Log.Kind.IsHistogram() || slices.ContainsFunc(p.Run.Logs, func(log assign.Log) bool { return log.Kind.IsHistogram() })
+		case j.Raw != nil:
+			wasHist := j.Log.Kind.IsHistogram() || slices.ContainsFunc(p.ev.Run.Logs, func(log Log) bool { return log.Kind.IsHistogram() })
 			if p.useRaw(j) && wasHist {
 				p.problems.Note("%v: its log of completions is read instead", why)
 			}
@@ -72,19 +70,19 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 var errNoRows = errors.New("the histogram log has no rows")
 
 // whyNotHist returns the reason why the histogram log of a job cannot be used, or nil if it can.
-func (p *planner) whyNotHist(j *Job) error {
+func (p *assigner) whyNotHist(j *Job) error {
 	switch {
 	case !j.Log.Kind.IsHistogram():
 		of := ""
 		if j.Host != "" {
 			of = " of " + j.Host
 		}
-		return fmt.Errorf("%s: no histogram log of job %s%s", p.Title, j.Name(), of)
-	case j.damage != nil:
-		return j.damage
+		return fmt.Errorf("%s: no histogram log of job %s%s", p.opt.Title, j.Name(), of)
+	case j.Damage != nil:
+		return j.Damage
 	case !j.HasRows:
 		return fmt.Errorf("%s: %w", j.Log.File.Name(), errNoRows)
-	case j.IsZero && j.raw != nil:
+	case j.IsZero && j.Raw != nil:
 		return fmt.Errorf("%s: its rows have no requests (clat_percentiles=0)", j.Log.File.Name())
 	}
 	if j.Log.Hint.Half {
@@ -103,22 +101,22 @@ func (p *planner) whyNotHist(j *Job) error {
 
 // useHist reads a job's rows from its histogram log: what its bins are, how far apart its rows should be, and how late the
 // first one is.
-func (p *planner) useHist(j *Job) {
+func (p *assigner) useHist(j *Job) {
 	j.Source = FromHist
 	if usual, err := hist.Resolve(j.Layout.Len(), hist.Hint{}); j.HasRows && err == nil && usual != j.Layout {
 		p.problems.Note("%s: %d bins are usually %s, but are read as %s: fio's report, or FIO2ES_GROUPS and FIO2ES_UNIT, say %s",
 			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
 	}
 	// log_hist_msec is an option of the entry, of its output, or of CBT. If jobs differ, the shortest counts.
-	option, _ := p.Config["cluster.log_hist_msec"].(string)
+	option, _ := p.ev.Config["cluster.log_hist_msec"].(string)
 	ofEntry, ofOutput, ofCBT := []int64{0}, []int64{0}, []int64{number(option)}
 	if j.Entry != nil {
-		ofEntry[0] = number(j.Entry.option("log_hist_msec"))
+		ofEntry[0] = number(j.Entry.Option("log_hist_msec"))
 		for _, other := range j.Entry.Out.Entries {
-			ofOutput = append(ofOutput, number(other.option("log_hist_msec")))
+			ofOutput = append(ofOutput, number(other.Option("log_hist_msec")))
 		}
 	}
-	for _, s := range p.Run.Sections {
+	for _, s := range p.ev.Run.Sections {
 		o, _ := s.Get("log_hist_msec")
 		ofCBT = append(ofCBT, number(o.Value))
 	}
@@ -137,12 +135,12 @@ func (p *planner) useHist(j *Job) {
 }
 
 // useRaw reads a job's rows from its log of completions. It reports whether it can.
-func (p *planner) useRaw(j *Job) bool {
+func (p *assigner) useRaw(j *Job) bool {
 	ofHist := hist.UnknownUnit
 	if j.Log.Kind.IsHistogram() && j.HasRows {
 		ofHist = j.Layout.Unit()
 	}
-	j.Source, j.Log, j.Head = FromRaw, j.raw, j.raw.Head
+	j.Source, j.Log, j.Head = FromRaw, j.Raw, j.Raw.Head
 	if err := p.setUnit(j, j.Log, ofHist); err != nil && j.HasRows {
 		p.problems.lack(j, "%w", err)
 		j.Source, j.Head = FromNothing, evidence.Head{}
@@ -156,7 +154,7 @@ func (p *planner) useRaw(j *Job) bool {
 
 // fallBack uses periodic reports for the jobs of an entry if none of them has rows. It also adds a job without rows for
 // each entry without a log. A combined entry is divided again, because reports have the rows of each part.
-func (p *planner) fallBack() {
+func (p *assigner) fallBack() {
 	for _, e := range slices.Clone(p.Entries) {
 		if len(e.Jobs) == 0 {
 			p.bareJob(e)
@@ -190,21 +188,21 @@ func (p *planner) fallBack() {
 }
 
 // bareJob adds a job for an entry of fio's output that has no log.
-func (p *planner) bareJob(e *Entry) {
+func (p *assigner) bareJob(e *Entry) {
 	host := e.Out.host
 	if e.Host != "" {
 		host = e.Host
 	}
-	j := NewJob(&Log{Log: assign.Log{Host: host, Volume: e.Out.Volume, Job: e.first, File: e.Out.File}, Segment: -1})
-	j.Entry, j.Ran = e, e.Ran
+	j := NewJob(&JobLog{Log: Log{Host: host, Volume: e.Out.Volume, Job: e.first, File: e.Out.File}, Segment: -1})
+	j.Entry = e
 	e.Jobs = []*Job{j}
 	p.Jobs = append(p.Jobs, j)
 }
 
 // useAverages uses logs of averages in place of rows, if no job has rows, nor bins of a run that was too short for one.
-func (p *planner) useAverages(averaged []*Log) {
+func (p *assigner) useAverages(averaged []*JobLog) {
 	if slices.ContainsFunc(p.Jobs, func(j *Job) bool {
-		return j.HasRows || j.Source == FromHist && j.Entry != nil && j.Entry.Out.HasBins && j.Ran > 0 && j.Ran <= 2*j.Interval
+		return j.HasRows || j.Source == FromHist && j.Entry != nil && j.Entry.Out.HasBins && j.Entry.Ran > 0 && j.Entry.Ran <= 2*j.Interval
 	}) {
 		return
 	}
@@ -218,15 +216,17 @@ func (p *planner) useAverages(averaged []*Log) {
 		p.problems.Note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", p.Entries[i].Describe())
 		return
 	}
-	isOf := func(kind fiolog.Kind) func(*Log) bool { return func(log *Log) bool { return log.Kind == kind } }
+	isOf := func(kind fiolog.Kind) func(*JobLog) bool { return func(log *JobLog) bool { return log.Kind == kind } }
 	if slices.ContainsFunc(averaged, isOf(fiolog.Clat)) {
 		averaged = slices.DeleteFunc(averaged, isOf(fiolog.Lat))
 	} else if slices.ContainsFunc(averaged, isOf(fiolog.Lat)) {
 		p.noteTotalLatency()
 	}
 	for _, log := range averaged {
-		j := p.JobOf(log.Log)
-		if j == nil {
+		var j *Job
+		if i := slices.IndexFunc(p.Jobs, func(j *Job) bool { return j.JobKey == KeyOf(log.Log) }); i >= 0 {
+			j = p.Jobs[i]
+		} else {
 			j = NewJob(log)
 			p.Jobs = append(p.Jobs, j)
 			groups := slices.DeleteFunc(slices.Clone(p.Entries), func(e *Entry) bool { // whose first job is there already
@@ -234,7 +234,7 @@ func (p *planner) useAverages(averaged []*Log) {
 				return first.Host != j.Host || first.Volume != j.Volume || j.Number <= e.first || j.Number >= e.first+e.Size
 			})
 			if len(groups) == 1 {
-				j.Entry, j.Ran = groups[0], groups[0].Ran
+				j.Entry = groups[0]
 				j.Entry.Jobs = append(j.Entry.Jobs, j)
 			}
 		}
@@ -268,7 +268,7 @@ func (j *Job) AveragedOver(rows evidence.FirstRows) int64 {
 // setUnit sets the unit of the latencies in a log of completions or averages, and returns an error if nothing shows it.
 // fio 2 wrote microseconds, and fio 3 writes nanoseconds. What the user says comes first, then the report, then the
 // job's histogram log, then the columns.
-func (p *planner) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
+func (p *assigner) setUnit(j *Job, l *JobLog, ofHist hist.Unit) error {
 	reported := hist.UnknownUnit
 	if j.Entry != nil {
 		reported = j.Entry.Out.Fio.Unit
@@ -288,4 +288,10 @@ func (p *planner) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
 			"set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside it", l.File.Name())
 	}
 	return nil
+}
+
+// noteTotalLatency says that logs of total latency stand for those of completion latency, which are not there.
+func (p *assigner) noteTotalLatency() {
+	p.problems.Note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
+		"submission", p.opt.Title)
 }

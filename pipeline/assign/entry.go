@@ -1,4 +1,4 @@
-package plan
+package assign
 
 import (
 	"fmt"
@@ -7,25 +7,9 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
-
-// Entry is one job in fio's output, or one group of jobs with group_reporting, and the jobs
-// that it covers.
-type Entry struct {
-	jobOptions
-	*fiolog.Job
-	groups  int  // number of groups of bins of this fio: see [planner.choose]
-	total   bool // latencies count from submission: see [Entry.useTotalLatency]
-	Out     *Output
-	Index   int      // of its first job in the report
-	first   int      // number of its first job, as fio counts them
-	Size    int      // number of jobs that it stands for: numjobs with group_reporting, else one
-	Jobs    []*Job   // the jobs that it covers
-	Ran     int64    // milliseconds
-	Several bool     // its jobs ran at different times, which only their rows show
-	parts   []*Entry // the entries that were combined, because logs do not say to which of them they belong
-}
 
 // Parts returns the entries of the report that were combined to this one, or the entry itself.
 func (e *Entry) Parts() []*Entry {
@@ -50,9 +34,9 @@ func NewEntries(o *Output) (entries []*Entry) {
 		}
 		size = max(size, j.Members)
 		if n := options.timesOf(j).Jobs; n > size {
-			size, options.isGroup = n, true
+			size, options.IsGroup = n, true
 		}
-		e := &Entry{jobOptions: options, groups: o.Groups, Out: o, Index: i, first: next[j.Host] + 1, Size: size}
+		e := &Entry{JobOptions: options, groups: o.Groups, Out: o, Index: i, first: next[j.Host] + 1, Size: size}
 		e.Job, e.Ran = e.View(j), e.RanIn(j)
 		entries = append(entries, e)
 		next[j.Host] += size
@@ -108,13 +92,13 @@ func isFromSubmission(of *fiolog.DirectionStats) bool {
 // a difference, and up to fio 3.26 whether reads are all requests.
 func (e *Entry) TerseDoubts(s *fiolog.DirectionStats) (text string) {
 	const alike = 1.05
-	if len(e.own) > 0 || e.Out.Fio.Format != fiolog.Terse {
+	if len(e.Own) > 0 || e.Out.Fio.Format != fiolog.Terse {
 		return ""
 	}
 	if s.Lat.Mean > alike*s.Clat.Mean && e.Out.Fio.Unit == hist.Nanoseconds && len(s.Clat.Percentiles) > 0 {
 		text += "; percentiles may be of latencies from submission (lat_percentiles)"
 	}
-	if e.Mixed == nil && e.Out.Fio.CallsAllReads() && !served(&e.Directions[fiolog.Write]) && !served(&e.Directions[fiolog.Trim]) {
+	if e.Mixed == nil && e.Out.Fio.CallsAllReads() && !e.Directions[fiolog.Write].Served() && !e.Directions[fiolog.Trim].Served() {
 		text += "; reads may be all requests (unified_rw_reporting)"
 	}
 	if text != "" {
@@ -156,7 +140,7 @@ func (e *Entry) Measured(of *fiolog.DirectionStats) int64 {
 func (e *Entry) InFlight() (most int64) {
 	for _, part := range e.Parts() {
 		if part.HasOption("ramp_time") {
-			most += int64(max(part.Size, len(part.Jobs))) * max(number(part.option("iodepth")), 1)
+			most += int64(max(part.Size, len(part.Jobs))) * max(number(part.Option("iodepth")), 1)
 		}
 	}
 	return most
@@ -181,7 +165,7 @@ func (e *Entry) Describe() string {
 	return text
 }
 
-func (e *Entry) ranFor() time.Duration { return time.Duration(e.Ran) * time.Millisecond }
+func (e *Entry) RanFor() time.Duration { return time.Duration(e.Ran) * time.Millisecond }
 
 // ReadsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
 func (e *Entry) ReadsLogs() bool { return slices.ContainsFunc(e.Jobs, (*Job).ReadsLog) }
@@ -217,26 +201,26 @@ func combine(entries []*Entry) *Entry {
 	var options []map[string]string
 	for _, e := range entries {
 		all := map[string]string{} // of all jobs of the entry
-		for name, value := range e.global {
-			if _, isOwn := e.own[name]; !isOwn {
+		for name, value := range e.Global {
+			if _, isOwn := e.Own[name]; !isOwn {
 				all[name] = value
 			}
 		}
-		if !e.isGroup {
-			maps.Copy(all, e.own)
+		if !e.IsGroup {
+			maps.Copy(all, e.Own)
 		}
 		options = append(options, all)
 	}
 	isMixed := false
 	one := &Entry{
-		jobOptions: jobOptions{job: first.job, own: map[string]string{}, global: common(options), isGroup: true}, Job: &sum,
+		JobOptions: JobOptions{JobName: first.JobName, Own: map[string]string{}, Global: fioargs.Common(options), IsGroup: true}, Job: &sum,
 		groups: first.groups, Out: first.Out, Index: first.Index, first: first.first, parts: entries,
 	}
 	for _, e := range entries {
-		for _, options := range []map[string]string{e.global, e.own} {
+		for _, options := range []map[string]string{e.Global, e.Own} {
 			for name, value := range options {
-				if _, isSame := one.global[name]; !isSame {
-					one.own[name] = value
+				if _, isSame := one.Global[name]; !isSame {
+					one.Own[name] = value
 				}
 			}
 		}
@@ -276,17 +260,24 @@ func addStats(entries []*Entry, of func(*Entry) *fiolog.DirectionStats) (sum fio
 	return sum
 }
 
-// common returns the options that are the same in all of a list.
-func common(list []map[string]string) map[string]string {
-	var same map[string]string
-	for i, one := range list {
-		if i == 0 {
-			same = maps.Clone(one)
+// IsOneStage reports whether all jobs were started at once, except for a startdelay in their options. Jobs behind a
+// stonewall have another group.
+func IsOneStage(entries []*Entry) bool {
+	for _, e := range entries {
+		_, _, ok := e.Waits()
+		if !ok || e.GroupID != entries[0].GroupID || e.HasOption("wait_for") {
+			return false
 		}
-		maps.DeleteFunc(same, func(name, value string) bool { is, ok := one[name]; return !ok || is != value })
 	}
-	return same
+	return true
 }
 
-// served reports whether a direction had requests.
-func served(s *fiolog.DirectionStats) bool { return s.TotalIOs > 0 || s.Uncounted }
+// withoutLogs returns for how many more of fio's jobs than it has here the entry stands: because of group_reporting, of one log for
+// all jobs, or of missing logs. Its first job stands for them.
+func (e *Entry) withoutLogs() int {
+	parts := 0
+	for _, part := range e.parts {
+		parts += part.Size
+	}
+	return max(0, max(e.Size, parts)-len(e.Jobs))
+}
