@@ -83,7 +83,10 @@ func (r *Read) noteFiles(said *assign.Remarks) (lacks string) {
 	if text := r.stopped(); text != "" {
 		note("%s: %s", p.Title, text)
 	}
-	read := plan.HostNames(p.Jobs)
+	var read []string
+	for _, h := range p.Hosts() {
+		read = append(read, h.Name)
+	}
 	for _, out := range p.Outputs {
 		read = append(read, out.Host)
 	}

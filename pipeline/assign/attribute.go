@@ -168,9 +168,7 @@ func unite(p *clue, runs []*Run) {
 	one := runs[0]
 	for _, r := range runs[1:] {
 		one.absorb(r)
-		for dir := one.at.Folder; dir != r.at.Folder && !strings.HasPrefix(r.at.Folder, dir+"/") && dir != "."; dir = one.at.Folder {
-			one.at.Folder = path.Dir(dir)
-		}
+		one.at.Folder = commonPath(one.at.Folder, r.at.Folder)
 	}
 	one.Path = path.Join(one.at.Folder, p.name)
 }

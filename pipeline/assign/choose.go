@@ -229,7 +229,7 @@ func (p *assigner) useAverages(averaged []*JobLog) {
 		} else {
 			j = NewJob(log)
 			p.Jobs = append(p.Jobs, j)
-			groups := slices.DeleteFunc(slices.Clone(p.Entries), func(e *Entry) bool { // whose first job is there already
+			groups := without(p.Entries, func(e *Entry) bool { // whose first job is there already
 				first := e.Jobs[0]
 				return first.Host != j.Host || first.Volume != j.Volume || j.Number <= e.first || j.Number >= e.first+e.Size
 			})

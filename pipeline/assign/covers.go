@@ -65,43 +65,32 @@ func (p *assigner) attribute(jobs []*Job) (all []*Entry) {
 }
 
 func jobsOf(host string, jobs []*Job) []*Job {
-	return slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Host != "" && host != "" && !SameHost(host, j.Host) })
+	return without(jobs, func(j *Job) bool { return j.Host != "" && host != "" && !SameHost(host, j.Host) })
 }
 
 // undouble finds out which rows fio --client added to others in the logs that it wrote. All logs have the same error, and the bins of
 // the report, which contain all requests, prove which: fio 3 adds the row before the last one of a direction, versions of 2016 the
 // last one. If they prove nothing, the logs are not used.
 func (p *assigner) undouble(out *Output, entries []*Entry, jobs []*Job) {
-	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
+	jobs = without(jobs, func(j *Job) bool {
 		if !j.Log.Kind.IsHistogram() || !j.HasRows || j.Damage != nil {
 			return true
 		}
 		j.Damage = p.ev.Know(Need{Log: j.Log}, p.needs).Err
 		return j.Damage != nil
 	})
-	fits := func(lag int) bool {
-		for _, of := range group.By(entries, func(e *Entry) string { return e.Host }) {
-			var sums evidence.Sums
-			for _, j := range jobsOf(of[0].Host, jobs) {
-				rows := p.ev.Know(Need{Log: j.Log, Lag: lag}, p.needs)
-				if rows.Err != nil {
-					return false
-				}
-				sums.Merge(rows.Sums)
-			}
-			if !fit(&sums, of) {
-				return false
-			}
+	ofHosts := group.By(entries, func(e *Entry) string { return e.Host })
+	proven := out.HasBins && slices.ContainsFunc([]int{2, 1, 0}, func(lag int) bool {
+		for _, j := range jobs {
+			j.Lag = lag
 		}
-		return true
-	}
-	lags := []int{2, 1, 0}
-	proven := slices.IndexFunc(lags, func(lag int) bool { return out.HasBins && fits(lag) })
+		return !slices.ContainsFunc(ofHosts, func(of []*Entry) bool { return !p.fits(jobsOf(of[0].Host, jobs), of) })
+	})
 	for _, j := range jobs {
-		if proven < 0 {
+		if !proven {
 			j.Damage = fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
 				"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
-		} else if j.Lag = lags[proven]; j.Lag > 0 {
+		} else if j.Lag > 0 {
 			p.problems.Note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
 				j.Log.File.Name(), out.File.Name())
 		}
@@ -113,9 +102,9 @@ func (p *assigner) sumsOf(j *Job) (*evidence.Sums, error) {
 	if j.Log.Parts != nil && j.Lag == 0 {
 		return j.Log.Parts, nil
 	}
-	n := Need{j.Log, ReadableSums, 0}
-	if j.Lag > 0 {
-		n = Need{j.Log, OwnSums, j.Lag}
+	n := Need{Log: j.Log, Lag: j.Lag}
+	if own := p.ev.Rows[n]; j.Lag == 0 && own.Sums == nil {
+		n.What = ReadableSums
 	}
 	rows := p.ev.Know(n, p.needs)
 	return rows.Sums, rows.Err
@@ -139,19 +128,16 @@ func (p *assigner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 		if len(places) < 2 {
 			continue
 		}
-		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return of(j) != at })
-		var rivals, others []*Output
+		mine := without(jobs, func(j *Job) bool { return of(j) != at })
+		var rivals []*Output
+		rank := map[*Output]int{}
 		for _, place := range places {
-			if out := p.Outputs[place]; out.HasBins && p.fits(mine, out.Entries) {
-				rivals = append(rivals, out)
-			} else {
-				others = append(others, out)
+			out := p.Outputs[place]
+			if rivals = append(rivals, out); !out.HasBins || !p.fits(mine, out.Entries) {
+				rank[out] = 1
 			}
 		}
-		lastFirst := func(x, y *Output) int { return cmp.Compare(y.Fio.Timestamp, x.Fio.Timestamp) }
-		slices.SortStableFunc(rivals, lastFirst)
-		slices.SortStableFunc(others, lastFirst)
-		rivals = append(rivals, others...)
+		slices.SortStableFunc(rivals, func(x, y *Output) int { return cmp.Or(rank[x]-rank[y], cmp.Compare(y.Fio.Timestamp, x.Fio.Timestamp)) })
 		for i, place := range places {
 			if p.Outputs[place] = rivals[i]; i > 0 {
 				replaced[rivals[i]] = rivals[0]
@@ -193,8 +179,7 @@ func (p *assigner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 		}
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
-		fits := out.HasBins && p.fits(mine, out.Entries)
-		if fits { // it was copied later, or another program has changed it
+		if out.HasBins && p.fits(mine, out.Entries) { // it was copied later, or another program has changed it
 			break
 		}
 		if out.HasBins && !out.Named {
@@ -273,13 +258,11 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 func (p *assigner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	var covers []*Entry // the entry of job 1, of job 2, …
 	for _, e := range entries {
-		for range e.Size {
-			covers = append(covers, e)
-		}
+		covers = append(covers, slices.Repeat([]*Entry{e}, e.Size)...)
 	}
 	hasMore := false // logs of higher numbers than the report has
 	began := time.UnixMilli(out.Fio.Timestamp - evidence.Elapsed(out.Fio)).Add(-time.Second)
-	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
+	mine := without(jobs, func(j *Job) bool {
 		if f := j.Log.File; j.Number > len(covers) && out.TrustsTimes() && !f.ModTime.IsZero() && f.ModTime.Before(began) {
 			p.problems.Skip("%s: not used: it is of an earlier run: %s was written by a fio that was started after it, "+
 				"for %d jobs", f.Name(), out.File.Name(), len(covers)) // an earlier run with more jobs left it in the same folder

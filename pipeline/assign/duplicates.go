@@ -67,17 +67,16 @@ func (s *sorter) dropCopies() {
 		// CBT stores each report twice, as printed and its JSON alone, which may be the same. Equal reports of two hosts are
 		// copies only if the logs of one host were copies, too, which are gone then: reports that still grow are short at
 		// first.
-		type device struct{ host, volume string }
-		hasLogs := map[device]bool{}
+		hasLogs := map[JobKey]bool{}
 		for _, l := range r.logs() {
-			hasLogs[device{l.Host, l.Volume}] = true
+			hasLogs[JobKey{Host: l.Host, Volume: l.Volume}] = true
 		}
 		var kept []Report
 		slices.SortStableFunc(r.Reports, func(a, b Report) int { return cmp.Compare(a.Found, b.Found) })
 		for _, f := range r.Reports {
 			i := slices.IndexFunc(kept, func(k Report) bool {
-				of, lostLogs := device{f.Host, f.Volume}, !r.isReported() && !hasLogs[device{f.Host, f.Volume}]
-				isPair := k.Named && f.Named && (device{k.Host, k.Volume} == of || !lostLogs)
+				lostLogs := !r.isReported() && !hasLogs[JobKey{Host: f.Host, Volume: f.Volume}]
+				isPair := k.Named && f.Named && (k.Host == f.Host && k.Volume == f.Volume || !lostLogs)
 				return !isPair && isCopy(k.File, f.File)
 			})
 			switch {
@@ -161,11 +160,8 @@ func (s *sorter) dropCopies() {
 // dropRun drops a run that is a copy of another, with the files that no other run has.
 func (s *sorter) dropRun(r, of *Run) {
 	r.gone = true
-	for _, f := range r.Files() {
-		if f == r.Config || f == r.ArchiveConfig || f == r.Job || f.Beside {
-			continue
-		}
-		if !slices.ContainsFunc(s.runs, func(r *Run) bool { return !r.gone && slices.Contains(r.Files(), f) }) {
+	for _, f := range r.written() {
+		if !f.Beside && !slices.ContainsFunc(s.runs, func(r *Run) bool { return !r.gone && slices.Contains(r.Files(), f) }) {
 			s.leaveNotable(f, "part of a copy of "+of.Path+", so it counts once")
 		}
 	}
@@ -187,8 +183,8 @@ func (s *sorter) contents() map[*evidence.File]copyOf {
 		for _, f := range r.Reports {
 			isReport[f.File] = true
 		}
-		for _, f := range r.Files() {
-			if _, ok := all[f]; ok || f == r.Config || f == r.ArchiveConfig || f == r.Job {
+		for _, f := range r.written() {
+			if _, ok := all[f]; ok {
 				continue
 			}
 			all[f] = copyOf{first: f}

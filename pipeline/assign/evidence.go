@@ -2,8 +2,10 @@ package assign
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -55,10 +57,7 @@ func (ev *Evidence) NeedsOthers(completions bool) bool {
 		if !log.HasRows || log.IsZero {
 			return true
 		}
-		have[KeyOf(log.Log)] = true
-		if log.Segment > 0 {
-			have[JobKey{log.Host, log.Volume, log.Segment + 1}] = true
-		}
+		have[log.Key()] = true
 	}
 	return slices.ContainsFunc(ev.Run.Others, func(log Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
 }
@@ -74,3 +73,63 @@ func (ev *Evidence) Know(n Need, needs map[Need]bool) Rows {
 
 // errNeeded means that evidence lacks something.
 var errNeeded = errors.New("its rows were not read yet")
+
+// Options are the settings of users that decide which rows are read.
+type Options struct {
+	Title       string    // of the run, in messages
+	Completions bool      // logs of completions come before histogram logs
+	Bins        hist.Hint // what the user says about the bins and the unit of logs
+}
+
+// Assignment is which jobs an execution had, and what was found out of what its fios printed.
+type Assignment struct {
+	Outputs  []*Output
+	Entries  []*Entry // of the jobs, in these outputs
+	Jobs     []*Job   // in the order of their logs and reports
+	Averages []Log    // in place of rows
+}
+
+// assigner is an assignment in the making. Its methods are the steps.
+type assigner struct {
+	*Assignment
+	ev       *Evidence
+	opt      Options
+	problems *Remarks
+	needs    map[Need]bool
+}
+
+// Remarks are what is said of evidence: what is missing, and what users should know.
+type Remarks struct {
+	Skipped []error // what is missing in the result, also in totals
+	Lacking []error // what is missing in windows alone, because a report has the totals
+	Notes   []error // what else the user should know
+}
+
+// Skip adds what is missing in the result.
+func (r *Remarks) Skip(format string, args ...any) {
+	r.Skipped = append(r.Skipped, fmt.Errorf(format, args...))
+}
+
+// Lack adds what is missing in windows alone.
+func (r *Remarks) Lack(format string, args ...any) {
+	r.Lacking = append(r.Lacking, fmt.Errorf(format, args...))
+}
+
+// Note adds what else the user should know.
+func (r *Remarks) Note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Errorf(format, args...))
+}
+
+// Add adds other remarks.
+func (r *Remarks) Add(o *Remarks) {
+	r.Skipped, r.Lacking, r.Notes = append(r.Skipped, o.Skipped...), append(r.Lacking, o.Lacking...), append(r.Notes, o.Notes...)
+}
+
+// lack is Lack for a job that has an entry of a report, and else Skip.
+func (r *Remarks) lack(j *Job, format string, args ...any) {
+	if j.Entry == nil {
+		r.Skip(format, args...)
+		return
+	}
+	r.Lack(format, args...)
+}

@@ -164,25 +164,14 @@ func (s *sorter) oneRun(paths []HostPath) error {
 			i := slices.IndexFunc(of, func(o *Run) bool { return len(of) == 1 || o.Path == r.Path })
 			if i < 0 || len(of) != len(first) {
 				return fmt.Errorf("--one-run: want the same runs of each host: %s has %s, and %s has %s; pass the files of one run of each",
-					names[0], pathsOf(first), name, pathsOf(of))
+					names[0], strings.Join(pathsOf(first), ", "), name, strings.Join(pathsOf(of), ", "))
 			}
 			runs = addNew(runs, of[i])
 		}
 		archive := s.archiveOf(runs)
-		absorbAll(runs, commonPath(runs)).Archive = archive
+		absorbAll(runs, commonPath(pathsOf(runs)...)).Archive = archive
 	}
 	return nil
-}
-
-// commonPath returns the path that all runs have, or the folder that they are in.
-func commonPath(runs []*Run) string {
-	common := runs[0].Path
-	for _, r := range runs[1:] {
-		for common != r.Path && common != "." && !strings.HasPrefix(r.Path, common+"/") {
-			common = path.Dir(common)
-		}
-	}
-	return common
 }
 
 // archiveOf returns the name of the archive of runs that were found under several paths: of the folder that all are in.
@@ -190,26 +179,19 @@ func (s *sorter) archiveOf(runs []*Run) string {
 	if !slices.ContainsFunc(runs, func(r *Run) bool { return r.Archive != runs[0].Archive || r.argument != runs[0].argument }) {
 		return runs[0].Archive
 	}
-	dir := ""
-	for i, r := range runs {
-		root := s.RootOf(r.Files()[0])
-		if i == 0 {
-			dir = root
-		}
-		for dir != root && !strings.HasPrefix(root, strings.TrimSuffix(dir, "/")+"/") {
-			dir = path.Dir(dir)
-		}
+	var roots []string
+	for _, r := range runs {
+		roots = append(roots, s.RootOf(r.Files()[0]))
 	}
-	if name := path.Base(dir); name != "/" {
+	if name := path.Base(commonPath(roots...)); name != "/" {
 		return name
 	}
 	return runs[0].Archive
 }
 
-func pathsOf(runs []*Run) string {
-	var all []string
+func pathsOf(runs []*Run) (all []string) {
 	for _, r := range runs {
 		all = append(all, r.Path)
 	}
-	return strings.Join(all, ", ")
+	return all
 }

@@ -19,6 +19,15 @@ type JobKey struct {
 // KeyOf returns the job that wrote a log: of all jobs of a run, the first.
 func KeyOf(log Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job, 1)} }
 
+// Key returns the job that wrote the log. In a log of several jobs they have numbers in the order of their segments.
+func (l *JobLog) Key() JobKey {
+	key := KeyOf(l.Log)
+	if l.Segment > 0 {
+		key.Number = l.Segment + 1
+	}
+	return key
+}
+
 // Job is one job of fio: where its rows come from, and what a report says of it.
 type Job struct {
 	JobKey
@@ -40,7 +49,7 @@ type Job struct {
 
 // NewJob returns a job that wrote a log. Its rows are read from nothing yet.
 func NewJob(l *JobLog) *Job {
-	return &Job{JobKey: KeyOf(l.Log), Log: l, Source: FromNothing, Stands: 1}
+	return &Job{JobKey: l.Key(), Log: l, Source: FromNothing, Stands: 1}
 }
 
 // Name returns the name of the job at level Job: volume and number.
@@ -126,4 +135,64 @@ type Entry struct {
 	Ran     int64    // milliseconds
 	Several bool     // its jobs ran at different times, which only their rows show
 	parts   []*Entry // the entries that were combined, because logs do not say to which of them they belong
+}
+
+// Options returns the options of a job of the report.
+func (o *Output) Options(job int) JobOptions {
+	j := &o.Fio.Jobs[job]
+	if j.IsSum {
+		return JobOptions{JobName: j.Name, Global: j.Options, IsGroup: true}
+	}
+	return JobOptions{JobName: j.Name, Own: j.Options, Global: o.Fio.GlobalOptions}
+}
+
+// names reports whether a job of this output may have logs of that prefix by its options.
+func (o *Output) names(prefix string) bool {
+	for i := range o.Fio.Jobs {
+		if o.Options(i).mayWrite(prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// TrustsTimes reports whether fio itself set the times of the files. Then the time of the report's file agrees with the time
+// at which fio wrote it.
+func (o *Output) TrustsTimes() bool {
+	at, _ := o.Written()
+	return o.Fio.Timestamp > 0 && !o.File.ModTime.IsZero() && o.File.ModTime.Sub(at).Abs() <= evidence.Apart
+}
+
+// Written returns when the last report was written, after all jobs had ended. The timestamp of a report of fio --client
+// is the start of the client. So Written returns the file's time, if it is possible. Otherwise it assumes that the jobs
+// began with the client. byFile means that it is the time of the file.
+func (o *Output) Written() (at time.Time, byFile bool) {
+	at = time.UnixMilli(o.Fio.Timestamp)
+	switch {
+	case o.Fio.Timestamp == 0:
+		return o.File.ModTime, true
+	case !o.Client || o.Fio.IsLocal:
+		return at, false
+	}
+	type groupKey struct {
+		host string
+		id   int
+	}
+	groups, all := map[groupKey]time.Duration{}, map[string]time.Duration{} // how long each ran, and those of each host one after another
+	var least, most time.Duration
+	for i := range o.Fio.Jobs {
+		j, options := &o.Fio.Jobs[i], o.Options(i)
+		ramp, delay, _ := options.Waits()
+		g := groupKey{j.Host, j.GroupID}
+		ran := ramp + delay + time.Duration(options.timesOf(j).Ran)*time.Millisecond
+		all[g.host] += max(ran-groups[g], 0)
+		groups[g] = max(groups[g], ran)
+		least, most = max(least, ran), max(most, all[g.host])
+	}
+	end := at.Add(least)
+	const setup = 30 * time.Second // for connecting and for jobs to prepare
+	if at := o.File.ModTime; at.Sub(end) > -time.Second && at.Sub(end) < most-least+setup {
+		return at, true
+	}
+	return end, false
 }

@@ -45,9 +45,6 @@ func (p *assigner) findJobs() (jobs []*Job, averaged []*JobLog) {
 	for _, log := range p.ev.Logs {
 		j := NewJob(log)
 		j.Head, j.Damage = log.Head, log.Damage
-		if log.Segment >= 0 {
-			j.Number = log.Segment + 1
-		}
 		jobs = append(jobs, j)
 	}
 	if !p.ev.NeedsOthers(p.opt.Completions) {
@@ -90,9 +87,6 @@ func (p *assigner) findJobs() (jobs []*Job, averaged []*JobLog) {
 		}
 		if j == nil {
 			j = NewJob(log)
-			if log.Segment >= 0 {
-				j.Number = log.Segment + 1
-			}
 			jobs = append(jobs, j)
 		}
 		j.Raw = log

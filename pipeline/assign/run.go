@@ -146,15 +146,20 @@ func (r *Run) MayBeWith(o *Run) bool {
 
 func (r *Run) doubt(text string) { r.Doubts = addNew(r.Doubts, text) }
 
-// Files returns all files of the run: logs, reports and configuration.
-func (r *Run) Files() []*evidence.File {
-	var files []*evidence.File
+// written returns the logs and reports.
+func (r *Run) written() (files []*evidence.File) {
 	for _, l := range r.logs() {
 		files = append(files, l.File)
 	}
 	for _, f := range r.Reports {
 		files = append(files, f.File)
 	}
+	return files
+}
+
+// Files returns all files of the run: logs, reports and configuration.
+func (r *Run) Files() []*evidence.File {
+	files := r.written()
 	for _, f := range []*evidence.File{r.Config, r.ArchiveConfig, r.Job} {
 		if f != nil {
 			files = append(files, f)
@@ -174,11 +179,8 @@ func (r *Run) MayLackFiles() bool { return r.Unread != "" || r.IsFromTorn() }
 // NoteUnread sets Unread to the first of the places that lies in the folder of all logs and reports of the run.
 func (r *Run) NoteUnread(places []string) {
 	var names []string
-	for _, l := range r.logs() {
-		names = append(names, l.File.Name())
-	}
-	for _, f := range r.Reports {
-		names = append(names, f.File.Name())
+	for _, f := range r.written() {
+		names = append(names, f.Name())
 	}
 	if len(names) == 0 || r.IsLoose() {
 		return
@@ -231,6 +233,27 @@ func SameHost(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
+// VolumesPerClient returns in how many volumes, 0 … n-1, each client ran fio, or 0 if the configuration does not say it. A total
+// I/O depth of less than the volumes leaves the last ones out, as CBT does. [Run.Configure] must have been called.
+func (r *Run) VolumesPerClient() int {
+	if r.Config == nil || r.Benchmark != layout.LibRBDFio {
+		return 0
+	}
+	n := r.Volumes
+	if r.TotalIODepth > 0 {
+		n = min(n, r.TotalIODepth)
+	}
+	return int(min(n, 1<<16))
+}
+
+// EmptyReports returns the files of fio's output that CBT named after a host and a volume and that are empty: fio was killed
+// before it wrote them.
+func (r *Run) EmptyReports() []Report {
+	return without(r.Reports, func(f Report) bool {
+		return r.at.Program != layout.OfCBT && r.Workload == "" || !f.Named || !f.File.IsEmpty()
+	})
+}
+
 // HostNames returns the names of the hosts on which fio wrote files, sorted. Hosts without a name are left out.
 func (r *Run) HostNames() []string {
 	var names []string
@@ -273,6 +296,17 @@ func (r *Run) hasPrefix(name string) bool {
 		family, _ := layout.SplitPrefix(l.Prefix)
 		return name == l.Prefix || name == family
 	})
+}
+
+// commonPath returns the path that all are, or the folder that they are in.
+func commonPath(paths ...string) string {
+	common := paths[0]
+	for _, p := range paths[1:] {
+		for common != p && common != "." && common != "/" && !strings.HasPrefix(p, strings.TrimSuffix(common, "/")+"/") {
+			common = path.Dir(common)
+		}
+	}
+	return common
 }
 
 func compareLogs(a, b Log) int {

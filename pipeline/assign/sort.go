@@ -128,11 +128,10 @@ func (s *sorter) uniteDepths() {
 	for _, runs := range group.By(s.inOrder(parts), func(r *Run) runKey {
 		return runKey{layout.Folder{Argument: r.argument, Archive: r.Archive, Path: layout.TotalOf(r.at.Folder)}, r.family}
 	}) {
-		type device struct{ host, volume string }
-		owner, isTwice := map[device]*Run{}, false
+		owner, isTwice := map[JobKey]*Run{}, false
 		for _, r := range runs {
 			own := func(host, volume string) {
-				d := device{host, volume}
+				d := JobKey{Host: host, Volume: volume}
 				isTwice = isTwice || owner[d] != nil && owner[d] != r
 				owner[d] = r
 			}

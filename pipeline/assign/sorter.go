@@ -153,11 +153,8 @@ func (s *sorter) inOrder(runs []*Run) []*Run {
 
 func (s *sorter) first(r *Run) int {
 	at := len(s.order)
-	for _, l := range r.logs() {
-		at = min(at, s.order[l.File])
-	}
-	for _, f := range r.Reports {
-		at = min(at, s.order[f.File])
+	for _, f := range r.written() {
+		at = min(at, s.order[f])
 	}
 	return at
 }

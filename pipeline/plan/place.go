@@ -58,7 +58,7 @@ func place(out *assign.Output, entries []*assign.Entry) placement {
 				at = time.UnixMilli(e.Start)
 			}
 			byStart.Starts[e] = moment{at, clockStart, errorOfStart + forks(e)}
-			if at.Sub(first) > together {
+			if at.Sub(first) > evidence.Together {
 				byStart.how = "each job is placed where job_start in fio's report puts it"
 			}
 		}
@@ -153,7 +153,7 @@ func place(out *assign.Output, entries []*assign.Entry) placement {
 		first = evidence.Earlier(first, p.Starts[e].Start)
 	}
 	for _, e := range entries {
-		if p.Starts[e].Start.Sub(first) > together && !strings.Contains(p.how, how[e]) {
+		if p.Starts[e].Start.Sub(first) > evidence.Together && !strings.Contains(p.how, how[e]) {
 			p.how = strings.TrimPrefix(p.how+"; "+how[e], "; ")
 		}
 	}
@@ -254,7 +254,7 @@ func placeByReports(out *assign.Output, entries []*assign.Entry) placement {
 		}
 	}
 	for _, e := range entries {
-		if k, isTogether := of(e); isTogether && p.Starts[e].Start.Sub(earliest[k].Start) > together {
+		if k, isTogether := of(e); isTogether && p.Starts[e].Start.Sub(earliest[k].Start) > evidence.Together {
 			p.Starts[e] = earliest[k]
 		}
 	}

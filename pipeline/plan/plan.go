@@ -166,7 +166,7 @@ const (
 // LimitLevels returns the levels without those of too many hosts, jobs or sections, for each of which there is an error.
 // Level Section is left out where there are no sections, which is an error only if it is the only level.
 func (p *Plan) LimitLevels(levels []mapping.Level) (fit []mapping.Level, errs []error) {
-	hosts := len(HostNames(p.Jobs))
+	hosts := len(p.Hosts())
 	for _, l := range levels {
 		n, most := 1, 1
 		switch l {

@@ -104,7 +104,7 @@ func (p *planner) stage(jobs []*Job) *Plan {
 		if !p.opt.ByJob {
 			j.Offset = j.Start.Sub(s.Start).Milliseconds()
 		}
-		isApart = isApart || j.Start.Sub(s.Start) > together
+		isApart = isApart || j.Start.Sub(s.Start) > evidence.Together
 	}
 	if !isApart && !p.opt.ByJob {
 		s.Placed = ""
@@ -281,7 +281,7 @@ func (p *planner) turnsOfLogs(jobs []*Job) (turns []batch) {
 		}
 		return turns
 	}
-	if !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Start.Sub(jobs[0].Start).Abs() > together }) {
+	if !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Start.Sub(jobs[0].Start).Abs() > evidence.Together }) {
 		return []batch{{jobs: jobs, start: jobs[0].Start}}
 	}
 	var all []batch

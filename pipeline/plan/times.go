@@ -123,11 +123,11 @@ func (p *planner) placeByRows() {
 			}
 			j.Origin = at.Start.UnixMilli()
 			mayWait := j.Entry != nil && mayWait(j.Entry, p.Run.SectionsOf(j.Entry))
-			isCertain := j.Entry != nil && !j.Start.IsZero() && j.Error <= max(together, at.Error) && !mayWait // by its report or the times of its files
+			isCertain := j.Entry != nil && !j.Start.IsZero() && j.Error <= max(evidence.Together, at.Error) && !mayWait // by its report or the times of its files
 			if idle := at.Start.Sub(j.Start); isCertain && idle > 0 && idle < time.Hour {
 				switch {
-				case !p.ev.Live && idle > together && j.Entry.Ran > 0 &&
-					time.UnixMilli(j.Origin+p.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.RanFor())) > together:
+				case !p.ev.Live && idle > evidence.Together && j.Entry.Ran > 0 &&
+					time.UnixMilli(j.Origin+p.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.RanFor())) > evidence.Together:
 					if !j.Entry.IsGroup { // sections of a group may have waited
 						p.problems.Note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the "+
 							"report is of another run; its rows alone say when it started", j.Log.File.Name())
