@@ -66,6 +66,7 @@ func (m made) evidence() *assign.Evidence {
 	}
 	if m.reports > 0 {
 		out := &assign.Output{Report: assign.Report{File: file("out.json", 0), Found: assign.FoundFolder}}
+		var all []*evidence.Execution
 		for i := range m.reports {
 			ran := int64(1000 * (5 - m.reports + 1 + i))
 			j := fiolog.Job{Name: "out", Elapsed: ran / 1000, Runtime: ran, Options: m.options}
@@ -73,8 +74,9 @@ func (m made) evidence() *assign.Evidence {
 			if m.bins {
 				j.Directions[0].Clat.Layout, j.Directions[0].Clat.Bins = hist.Fio3(0), []hist.Bin{{Index: 7, Count: uint64(ran)}}
 			}
-			join(out, &fiolog.Report{Version: m.version, Unit: hist.Nanoseconds, Timestamp: written.UnixMilli() - 5000 + ran, Jobs: []fiolog.Job{j}})
+			all = evidence.Join(all, &fiolog.Report{Version: m.version, Unit: hist.Nanoseconds, Timestamp: written.UnixMilli() - 5000 + ran, Jobs: []fiolog.Job{j}}, out.File.Modified)
 		}
+		out.Execution = *all[len(all)-1]
 		ev.Outputs = []*assign.Output{out}
 	}
 	prefix := "out"
@@ -354,7 +356,7 @@ func TestRanOfGroup(t *testing.T) {
 		Options: options{"verify": "crc32c", "numjobs": "2", "write_hist_log": "out"},
 	}
 	out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}}
-	join(out, &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}})
+	out.Execution = *evidence.Join(nil, &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}}, out.File.Modified)[0]
 	ev := &assign.Evidence{Run: &assign.Run{}, Outputs: []*assign.Output{out}}
 	for i := range 3 {
 		ev.Logs = append(ev.Logs, &assign.JobLog{Log: assign.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1, Opening: evidence.Opening{Head: evidence.Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)}}})
@@ -406,16 +408,6 @@ type options = map[string]string
 
 // written is when fio wrote the reports of these tests.
 var written = time.UnixMilli(1_800_000_000_017)
-
-// join adds a report to an output.
-func join(out *assign.Output, r *fiolog.Report) {
-	var all []*evidence.Execution
-	if out.Fio != nil {
-		all = append(all, new(out.Execution))
-	}
-	all = evidence.Join(all, r, out.File.Modified)
-	out.Execution = *all[len(all)-1]
-}
 
 // isCovered reports whether the first of some logs is of the jobs of a report.
 func isCovered(report *fiolog.Report, logs ...string) bool {
@@ -569,6 +561,38 @@ func TestCompleteText(t *testing.T) {
 		r = completed(r, job.Jobs)
 		if got := r.Jobs[0].Options; got["startdelay"] != c.want || got["bs"] != "4096" {
 			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestVerify: a job that reads what it has written runs for the time of both.
+func TestVerify(t *testing.T) {
+	for _, numjobs := range []int64{1, 3} {
+		e := assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{{
+			Runtime: numjobs * 10480, Directions: [3]fiolog.DirectionStats{{Runtime: 5304}, {Runtime: 5178}},
+			Options: map[string]string{"verify": "crc32c", "numjobs": fmt.Sprint(numjobs)},
+		}}}}})[0]
+		if e.Ran != 10480 || e.Size != int(numjobs) || e.IsGroup {
+			t.Errorf("%d jobs: ran %d, size %d", numjobs, e.Ran, e.Size)
+		}
+	}
+}
+
+// TestRanOfVerify: a job that verifies reads after it has written. Jobs of its group may do other things at the same time.
+func TestRanOfVerify(t *testing.T) {
+	verify := options{"verify": "crc32c"}
+	for _, c := range []struct {
+		job  fiolog.Job
+		want int64
+	}{
+		{fiolog.Job{Runtime: 4000, Elapsed: 5, Directions: [3]fiolog.DirectionStats{{Runtime: 1000}, {Runtime: 3000}}}, 4000},
+		{fiolog.Job{Runtime: 16000, Elapsed: 5, Directions: [3]fiolog.DirectionStats{{Runtime: 1000}, {Runtime: 3000}}}, 4000},
+		{fiolog.Job{Runtime: 27708, Elapsed: 8, Directions: [3]fiolog.DirectionStats{{Runtime: 4688}, {Runtime: 3548}, {Runtime: 7072}}}, 7072},
+	} {
+		c.job.Options = verify
+		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}}
+		if got := assign.NewEntries(out)[0].Ran; got != c.want {
+			t.Errorf("%+v: %d ms, want %d", c.job, got, c.want)
 		}
 	}
 }

@@ -1,22 +1,26 @@
-package plan
+package plan_test
 
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // TestCountJobs: a run has the jobs that its reports count, also where logs are missing or one log is of all jobs, and
 // no settings in which the entries behind such a log differ.
 func TestCountJobs(t *testing.T) {
-	planOf := func(sizes, logs []int) *Plan {
+	planOf := func(sizes, logs []int) *plan.Plan {
 		ev := &assign.Evidence{Run: &assign.Run{}}
 		if len(sizes) > 0 {
 			report := &fiolog.Report{}
@@ -31,7 +35,7 @@ func TestCountJobs(t *testing.T) {
 			log := assign.Log{Host: "a", Job: n, Kind: fiolog.ClatHist, File: evidence.Of(&source.File{})}
 			ev.Logs = append(ev.Logs, &assign.JobLog{Log: log, Segment: min(n, 1) * -1})
 		}
-		stages, err := newPlan(sums{1}, ev, Options{Absent: true}, &assign.Remarks{})
+		stages, err := newPlan(sums{1}, ev, plan.Options{Absent: true}, &assign.Remarks{})
 		if err != nil || len(stages) != 1 {
 			t.Fatal(err, len(stages))
 		}
@@ -50,7 +54,7 @@ func TestCountJobs(t *testing.T) {
 		{"a group of several sections", []int{1, 1}, []int{1, 2, 3, 4}, 4},
 	} {
 		p := planOf(c.sizes, c.logs)
-		if n, ofHost := Stand(p.Jobs), p.Hosts()[0].Jobs; n != c.want || ofHost != c.want {
+		if n, ofHost := plan.Stand(p.Jobs), p.Hosts()[0].Jobs; n != c.want || ofHost != c.want {
 			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, n, ofHost, c.want)
 		}
 	}
@@ -58,19 +62,6 @@ func TestCountJobs(t *testing.T) {
 	options, set := p.Options(), p.FioSettings()
 	if !maps.Equal(options, map[string]string{"rw": "read", "numjobs": "2 | 4"}) || set.Mode != "read" || set.NumJobs != 0 {
 		t.Errorf("%+v, %+v", options, set)
-	}
-}
-
-// TestVerify: a job that reads what it has written runs for the time of both.
-func TestVerify(t *testing.T) {
-	for _, numjobs := range []int64{1, 3} {
-		e := assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{{
-			Runtime: numjobs * 10480, Directions: [3]fiolog.DirectionStats{{Runtime: 5304}, {Runtime: 5178}},
-			Options: map[string]string{"verify": "crc32c", "numjobs": fmt.Sprint(numjobs)},
-		}}}}})[0]
-		if e.Ran != 10480 || e.Size != int(numjobs) || e.IsGroup {
-			t.Errorf("%d jobs: ran %d, size %d", numjobs, e.Ran, e.Size)
-		}
 	}
 }
 
@@ -96,37 +87,10 @@ func TestGroupOfSections(t *testing.T) {
 				Mixed: &fiolog.DirectionStats{Runtime: ran, TotalIOs: 10},
 			}},
 		}}})
-		p := &Plan{Run: &assign.Run{}, Entries: entries}
+		p := &plan.Plan{Run: &assign.Run{}, Entries: entries}
 		set, rw := p.FioSettings(), entries[0].Option("rw")
 		if e := entries[0]; e.Size != c.size || set.Mode != c.mode || rw != c.mode || set.RunSeconds != 3 || (e.Mixed != nil) != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, rw=%s", c.name, e.Size, e.Mixed != nil, set, rw)
-		}
-	}
-}
-
-// TestMayWait: jobs of a group are placed together, which is wrong if one of them waits. A job file has the options of all
-// sections, a report of one.
-func TestMayWait(t *testing.T) {
-	section := func(delay string) *fioargs.Section { return sectionOf(options{"startdelay": delay, "rw": "read"}) }
-	for _, c := range []struct {
-		name        string
-		own, global options
-		file        []*fioargs.Section
-		want        bool
-	}{
-		{"no delay", options{"rw": "read"}, nil, nil, false},
-		{"a delay of all", nil, options{"startdelay": "2"}, nil, false},
-		{"a delay of one", options{"startdelay": "2"}, nil, nil, true},
-		{"a ramp of one", options{"ramp_time": "2"}, nil, nil, true},
-		{"one waits for another", nil, nil, []*fioargs.Section{section(""), sectionOf(options{"wait_for": "a"})}, true},
-		{"the same delay in each section", options{"startdelay": "2"}, nil, []*fioargs.Section{section("2"), section("2")}, false},
-		{"a delay of another section", nil, nil, []*fioargs.Section{section("2"), section("")}, true},
-	} {
-		for _, isGroup := range []bool{true, false} {
-			e := &assign.Entry{JobOptions: assign.JobOptions{Own: c.own, Global: c.global, IsGroup: isGroup}}
-			if got := mayWait(e, c.file); got != (c.want && isGroup) {
-				t.Errorf("%s, group %v: %v", c.name, isGroup, got)
-			}
 		}
 	}
 }
@@ -150,8 +114,8 @@ func TestNominal(t *testing.T) {
 		{[]int64{100, 1000}, 0, 1000}, // too few
 	} {
 		p := assign.Output{Execution: evidence.Execution{Times: c.times}}
-		if got := p.Spacing(); got != c.spacing || UsualWindow(got) != c.usual {
-			t.Errorf("reports at %v: %d, windows of %d", c.times, got, UsualWindow(got))
+		if got := p.Spacing(); got != c.spacing || plan.UsualWindow(got) != c.usual {
+			t.Errorf("reports at %v: %d, windows of %d", c.times, got, plan.UsualWindow(got))
 		}
 	}
 }
@@ -183,7 +147,7 @@ func TestOptionsOfSections(t *testing.T) {
 	} {
 		out := &assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: words("size=1g"), Jobs: c.jobs}}}
 		out.Client = c.client
-		p := &Plan{Run: &assign.Run{}, Outputs: []*assign.Output{out}}
+		p := &plan.Plan{Run: &assign.Run{}, Outputs: []*assign.Output{out}}
 		p.Run.Benchmark = c.set
 		for _, s := range c.sections {
 			p.Run.Sections = append(p.Run.Sections, sectionOf(words(s)))
@@ -211,4 +175,83 @@ func words(text string) map[string]string {
 		options[name] = value
 	}
 	return options
+}
+
+// TestLimitLevels: a level with too many documents in a window is left out, and reported.
+func TestLimitLevels(t *testing.T) {
+	all := []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
+	for _, tt := range []struct {
+		hosts, jobs  int
+		levels, want []mapping.Level
+		skipped      int
+	}{
+		{256, 5000, all, all, 0},
+		{257, 1001, all, []mapping.Level{mapping.Cluster, mapping.Job}, 1},
+		{257, 5001, all, []mapping.Level{mapping.Cluster}, 2},
+		{10, 5001, nil, []mapping.Level{mapping.Cluster, mapping.Host}, 0},
+		{257, 1001, []mapping.Level{mapping.Host}, nil, 1},
+	} {
+		levels, jobs := tt.levels, []*plan.Job(nil)
+		if levels == nil {
+			levels = all[:2]
+		}
+		for i := range tt.jobs {
+			jobs = append(jobs, &plan.Job{Job: assign.Job{JobKey: assign.JobKey{Host: fmt.Sprint(i % tt.hosts)}}})
+		}
+		got, errs := (&plan.Plan{Jobs: jobs}).LimitLevels(levels)
+		if !slices.Equal(got, tt.want) || len(errs) != tt.skipped {
+			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, errs, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		sections, hosts int
+		levels, want    []mapping.Level
+		skipped         int
+	}{
+		{1, 1, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 0},
+		{1, 1, []mapping.Level{mapping.Section}, nil, 1},
+		{1024, 2, []mapping.Level{mapping.Cluster, mapping.Section}, []mapping.Level{mapping.Cluster, mapping.Section}, 0},
+		{1025, 1, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 1},
+	} {
+		p := &plan.Plan{Sections: make([]plan.Section, tt.sections)}
+		for i := range tt.sections * tt.hosts {
+			p.Jobs = append(p.Jobs, &plan.Job{Job: assign.Job{JobKey: assign.JobKey{Host: fmt.Sprint(i % tt.hosts)}, Entry: &assign.Entry{}}})
+		}
+		if got, errs := p.LimitLevels(tt.levels); !slices.Equal(got, tt.want) || len(errs) != tt.skipped {
+			t.Errorf("%d sections on %d hosts, levels %v: got %v, %v; want %v", tt.sections, tt.hosts, tt.levels, got, errs, tt.want)
+		}
+	}
+}
+
+// TestApart: jobs that did not run together make rates too low, and hosts that began apart may have a wrong clock.
+func TestApart(t *testing.T) {
+	at := func(host string, start, end int64) *plan.Job { // milliseconds
+		j := &plan.Job{Job: assign.Job{JobKey: assign.JobKey{Host: host}}, Ran: end - start}
+		j.Start = time.UnixMilli(start)
+		return j
+	}
+	for _, c := range []struct {
+		name   string
+		unsure time.Duration
+		jobs   []*plan.Job
+		want   string
+		doubt  bool
+	}{
+		{"one host", 500, []*plan.Job{at("a", 0, 10000)}, "", false},
+		{"together", 500, []*plan.Job{at("a", 0, 10000), at("b", 1000, 9000)}, "", false},
+		{"one within another's, then a third", 10000, []*plan.Job{at("a", 0, 20000), at("b", 1000, 2000), at("c", 15000, 20000)}, "", false},
+		{"no more apart than is known", 6000, []*plan.Job{at("a", 0, 10000), at("b", 12000, 20000)}, "", false},
+		{"one after another", 500, []*plan.Job{at("a", 0, 10000), at("b", 0, 11000), at("c", 90000, 100000)}, `host "c" began 1m19s after`, false},
+		{"jobs of one host", 100, []*plan.Job{at("a", 0, 20000), at("a", 5000, 20000)}, "", false},
+		{"a little", 100, []*plan.Job{at("b", 0, 20000), at("a", 1500, 20000)}, "", false},
+		{"seconds", 100, []*plan.Job{at("b", 0, 20000), at("a", 3000, 20000)}, `host "b" began 3.0 s before host "a": `, true},
+		{"the last of several", 100, []*plan.Job{at("b", 0, 20000), at("c", 1000, 20000), at("b", 2000, 20000), at("a", 2500, 20000), at("c", 9000, 20000)}, "FIO2ES_OFFSET=b=2500 (milliseconds)", true},
+	} {
+		p := &plan.Plan{Jobs: c.jobs}
+		p.Error = c.unsure * time.Millisecond
+		got, isDoubt := p.Apart(func(*plan.Job) int64 { return 0 })
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || isDoubt != c.doubt {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
 }

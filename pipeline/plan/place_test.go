@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -178,24 +179,6 @@ func TestPlaceOfClients(t *testing.T) {
 	}
 }
 
-// TestPlaceSeveral: a log of all jobs (per_job_logs=0) begins with fio, whose stages ran one after another.
-func TestPlaceSeveral(t *testing.T) {
-	for _, c := range []struct{ elapsed, start, slack int64 }{{10, 10_000, 1650}, {0, 9000, 9150}} { // text does not say how long fio ran
-		out, entries := outputOf(c.elapsed, section{ran: 4000, log: 20}, section{group: 1, ran: 5000, log: 20})
-		log := &assign.JobLog{Log: entries[0].Jobs[0].Log.Log, Parts: &evidence.Sums{}, Opening: evidence.Opening{Head: evidence.Head{HasRows: true, First: 1000}}}
-		log.Kind = fiolog.ClatHist
-		ev := &assign.Evidence{Run: &assign.Run{}, Outputs: []*assign.Output{out}, Logs: []*assign.JobLog{log}}
-		stages, err := newPlan(sums{}, ev, Options{}, &assign.Remarks{})
-		if err != nil || len(stages) != 1 {
-			t.Fatal(err, len(stages))
-		}
-		j := stages[0].Jobs[0]
-		if start := written.Sub(j.Start).Milliseconds(); !j.Entry.Several || start != c.start || j.Error.Milliseconds() != c.slack {
-			t.Errorf("fio ran for %d s: it began %d ms before the report ± %v", c.elapsed, start, j.Error)
-		}
-	}
-}
-
 // changeTimes changes the modification times of a report and of its logs.
 func changeTimes(out *assign.Output, entries []*assign.Entry, change func(time.Time) time.Time) {
 	out.Entries = entries
@@ -214,7 +197,7 @@ func changeTimes(out *assign.Output, entries []*assign.Entry, change func(time.T
 
 // TestPlaceDelayed: fio may start jobs a little before or after their startdelay, as the times of their logs show.
 func TestPlaceDelayed(t *testing.T) {
-	delayed := options{"startdelay": "2"}
+	delayed := map[string]string{"startdelay": "2"}
 	for _, c := range []struct {
 		first, second int64 // ms before the report at which their logs were written
 		want          string
@@ -229,7 +212,7 @@ func TestPlaceDelayed(t *testing.T) {
 // TestCopiedAtOnce: logs that were copied right after fio ended do not say that all jobs ended with it, if none could have begun
 // when fio did.
 func TestCopiedAtOnce(t *testing.T) {
-	delayed := options{"startdelay": "2"}
+	delayed := map[string]string{"startdelay": "2"}
 	for _, c := range []struct {
 		elapsed int64
 		isSaid  bool
@@ -427,38 +410,31 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestRanFor: with group_reporting job_runtime is the sum of all jobs.
-func TestRanFor(t *testing.T) {
-	for _, c := range []struct {
-		job  fiolog.Job
-		want int64
-	}{
-		{fiolog.Job{Runtime: 24021, Directions: [3]fiolog.DirectionStats{{Runtime: 6011}, {Runtime: 6010}}}, 6011},
-		{fiolog.Job{Runtime: 4000, Directions: [3]fiolog.DirectionStats{{}, {Runtime: 4001}}}, 4001},
-		{fiolog.Job{Runtime: 3000, Mixed: &fiolog.DirectionStats{Runtime: 3001}}, 3001},
-		{fiolog.Job{Runtime: 3000}, 3000},
-	} {
-		if got := evidence.TimesOf(&c.job, false).Ran; got != c.want {
-			t.Errorf("%+v: %d, want %d", c.job, got, c.want)
-		}
+// TestMayWait: jobs of a group are placed together, which is wrong if one of them waits. A job file has the options of all
+// sections, a report of one.
+func TestMayWait(t *testing.T) {
+	section := func(name, value string) *fioargs.Section {
+		return &fioargs.Section{Options: []fioargs.Option{{Name: name, Value: value}}}
 	}
-}
-
-// TestRanOfVerify: a job that verifies reads after it has written. Jobs of its group may do other things at the same time.
-func TestRanOfVerify(t *testing.T) {
-	verify := options{"verify": "crc32c"}
 	for _, c := range []struct {
-		job  fiolog.Job
-		want int64
+		name        string
+		own, global map[string]string
+		file        []*fioargs.Section
+		want        bool
 	}{
-		{fiolog.Job{Runtime: 4000, Elapsed: 5, Directions: [3]fiolog.DirectionStats{{Runtime: 1000}, {Runtime: 3000}}}, 4000},
-		{fiolog.Job{Runtime: 16000, Elapsed: 5, Directions: [3]fiolog.DirectionStats{{Runtime: 1000}, {Runtime: 3000}}}, 4000},
-		{fiolog.Job{Runtime: 27708, Elapsed: 8, Directions: [3]fiolog.DirectionStats{{Runtime: 4688}, {Runtime: 3548}, {Runtime: 7072}}}, 7072},
+		{"no delay", map[string]string{"rw": "read"}, nil, nil, false},
+		{"a delay of all", nil, map[string]string{"startdelay": "2"}, nil, false},
+		{"a delay of one", map[string]string{"startdelay": "2"}, nil, nil, true},
+		{"a ramp of one", map[string]string{"ramp_time": "2"}, nil, nil, true},
+		{"one waits for another", nil, nil, []*fioargs.Section{section("startdelay", ""), section("wait_for", "a")}, true},
+		{"the same delay in each section", map[string]string{"startdelay": "2"}, nil, []*fioargs.Section{section("startdelay", "2"), section("startdelay", "2")}, false},
+		{"a delay of another section", nil, nil, []*fioargs.Section{section("startdelay", "2"), section("startdelay", "")}, true},
 	} {
-		c.job.Options = verify
-		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: &fiolog.Report{Jobs: []fiolog.Job{c.job}}}}
-		if got := assign.NewEntries(out)[0].Ran; got != c.want {
-			t.Errorf("%+v: %d ms, want %d", c.job, got, c.want)
+		for _, isGroup := range []bool{true, false} {
+			e := &assign.Entry{JobOptions: assign.JobOptions{Own: c.own, Global: c.global, IsGroup: isGroup}}
+			if got := mayWait(e, c.file); got != (c.want && isGroup) {
+				t.Errorf("%s, group %v: %v", c.name, isGroup, got)
+			}
 		}
 	}
 }
@@ -491,17 +467,6 @@ func TestLocalTime(t *testing.T) {
 	}
 }
 
-// TestWaits: an option that is not set is no time at all, and a range is none that is known.
-func TestWaits(t *testing.T) {
-	_, entries := outputOf(6, section{ran: 5000, log: -1})
-	for text, want := range map[string]time.Duration{"5": 5 * time.Second, "": 0, "1-3": -1} {
-		entries[0].Own = options{"startdelay": text}
-		if _, got, ok := entries[0].Waits(); ok != (want >= 0) || ok && got != want {
-			t.Errorf("%q: %v, %v", text, got, ok)
-		}
-	}
-}
-
 // TestOtherClock: rows may count from 1970, from the machine's start, or from the job's.
 func TestOtherClock(t *testing.T) {
 	_, entries := outputOf(6, section{ran: 5000, log: -1})
@@ -515,7 +480,7 @@ func TestOtherClock(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	entries[0].Own = options{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
+	entries[0].Own = map[string]string{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
 	if j := laterJob(entries[0], 1500); j.rowClock() != otherClock {
 		t.Error("the options were not looked at")
 	}

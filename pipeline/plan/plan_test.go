@@ -1,12 +1,10 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -123,52 +121,6 @@ func TestShift(t *testing.T) {
 	} {
 		if _, got, err := windowsOf(c.jobs, time.Duration(c.window)*time.Millisecond); got != c.want || err != nil {
 			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
-		}
-	}
-}
-
-// TestLimitLevels: a level with too many documents in a window is left out, and reported.
-func TestLimitLevels(t *testing.T) {
-	all := []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
-	for _, tt := range []struct {
-		hosts, jobs  int
-		levels, want []mapping.Level
-		skipped      int
-	}{
-		{256, 5000, all, all, 0},
-		{257, 1001, all, []mapping.Level{mapping.Cluster, mapping.Job}, 1},
-		{257, 5001, all, []mapping.Level{mapping.Cluster}, 2},
-		{10, 5001, nil, []mapping.Level{mapping.Cluster, mapping.Host}, 0},
-		{257, 1001, []mapping.Level{mapping.Host}, nil, 1},
-	} {
-		levels, jobs := tt.levels, []*Job(nil)
-		if levels == nil {
-			levels = all[:2]
-		}
-		for i := range tt.jobs {
-			jobs = append(jobs, &Job{Job: assign.Job{JobKey: assign.JobKey{Host: fmt.Sprint(i % tt.hosts)}}})
-		}
-		got, errs := (&Plan{Jobs: jobs}).LimitLevels(levels)
-		if !slices.Equal(got, tt.want) || len(errs) != tt.skipped {
-			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, errs, tt.want)
-		}
-	}
-	for _, tt := range []struct {
-		sections, hosts int
-		levels, want    []mapping.Level
-		skipped         int
-	}{
-		{1, 1, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 0},
-		{1, 1, []mapping.Level{mapping.Section}, nil, 1},
-		{1024, 2, []mapping.Level{mapping.Cluster, mapping.Section}, []mapping.Level{mapping.Cluster, mapping.Section}, 0},
-		{1025, 1, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 1},
-	} {
-		p := &Plan{Sections: make([]Section, tt.sections)}
-		for i := range tt.sections * tt.hosts {
-			p.Jobs = append(p.Jobs, &Job{Job: assign.Job{JobKey: assign.JobKey{Host: fmt.Sprint(i % tt.hosts)}, Entry: &assign.Entry{}}})
-		}
-		if got, errs := p.LimitLevels(tt.levels); !slices.Equal(got, tt.want) || len(errs) != tt.skipped {
-			t.Errorf("%d sections on %d hosts, levels %v: got %v, %v; want %v", tt.sections, tt.hosts, tt.levels, got, errs, tt.want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package plan
+package plan_test
 
 import (
 	"fmt"
@@ -12,14 +12,18 @@ import (
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
+// written is when fio wrote the reports of these tests.
+var written = time.UnixMilli(1_800_000_000_017)
+
 // newPlan plans until nothing is needed.
-func newPlan(of sums, ev *assign.Evidence, opt Options, said *assign.Remarks) ([]*Plan, error) {
+func newPlan(of sums, ev *assign.Evidence, opt plan.Options, said *assign.Remarks) ([]*plan.Plan, error) {
 	ev.Rows = map[assign.Need]assign.Rows{}
 	for {
-		stages, needs, err := New(ev, opt, said)
+		stages, needs, err := plan.New(ev, opt, said)
 		if len(needs) == 0 {
 			return stages, err
 		}
@@ -70,6 +74,7 @@ func drawEvidence(r *rand.Rand) (*assign.Evidence, sums) {
 			}
 			options = append(options, of)
 		}
+		var all []*evidence.Execution
 		for k := range 1 + r.IntN(5) {
 			rep := &fiolog.Report{Unit: hist.Nanoseconds, Version: pick("fio-3.33", "fio-3.7", ""), Timestamp: start + int64(1000*(k+1)), GlobalOptions: map[string]string{"direct": "1"}}
 			if is(5) {
@@ -94,8 +99,9 @@ func drawEvidence(r *rand.Rand) (*assign.Evidence, sums) {
 				}
 				rep.Jobs = append(rep.Jobs, of)
 			}
-			take(out, rep)
+			all = evidence.Join(all, rep, out.File.Modified)
 		}
+		out.Execution = *all[len(all)-1]
 		ev.Outputs = append(ev.Outputs, out)
 	}
 	log := func(kind fiolog.Kind, prefix, host string, number, segment int) *assign.JobLog {
@@ -158,10 +164,10 @@ func TestAnyEvidence(t *testing.T) {
 			}()
 			var said assign.Remarks
 			ev, rows := drawEvidence(rand.New(rand.NewPCG(seed, 1)))
-			opt := Options{Absent: seed%2 == 0, Options: assign.Options{Completions: seed%5 == 0}}
+			opt := plan.Options{Absent: seed%2 == 0, Options: assign.Options{Completions: seed%5 == 0}}
 			stages, err := newPlan(rows, ev, opt, &said)
 			var again assign.Remarks
-			if _, _, err2 := New(ev, opt, &again); fmt.Sprint(err, said) != fmt.Sprint(err2, again) {
+			if _, _, err2 := plan.New(ev, opt, &again); fmt.Sprint(err, said) != fmt.Sprint(err2, again) {
 				t.Fatalf("seed %d: the evidence has changed: planned again, it says %v, %v, not %v, %v", seed, err2, again, err, said)
 			}
 			if err != nil {
@@ -176,7 +182,7 @@ func TestAnyEvidence(t *testing.T) {
 				if i > 0 && p.Start.Before(stages[i-1].Start) {
 					t.Errorf("seed %d: stage %d begins before the one before", seed, p.Stage)
 				}
-				var jobs []*Job
+				var jobs []*plan.Job
 				for _, section := range p.Sections {
 					jobs = append(jobs, section.Jobs...)
 				}
@@ -189,7 +195,7 @@ func TestAnyEvidence(t *testing.T) {
 					if j.Entry != nil && (!slices.Contains(p.JobsOf[j.Entry], j) || !slices.Contains(p.Entries, j.Entry)) {
 						t.Errorf("seed %d: %v is not of its entry", seed, j)
 					}
-					if !p.opt.ByJob && !p.Start.IsZero() && j.Offset != j.Start.Sub(p.Start).Milliseconds() || j.Offset < 0 {
+					if !p.Start.IsZero() && j.Offset != j.Start.Sub(p.Start).Milliseconds() || j.Offset < 0 {
 						t.Errorf("seed %d: %v begins %d ms after the run", seed, j, j.Offset)
 					}
 				}
@@ -208,5 +214,31 @@ func TestAnyEvidence(t *testing.T) {
 				p.Hosts()
 			}
 		}()
+	}
+}
+
+// TestPlaceSeveral: a log of all jobs (per_job_logs=0) begins with fio, whose stages ran one after another.
+func TestPlaceSeveral(t *testing.T) {
+	for _, c := range []struct{ elapsed, start, slack int64 }{{10, 10_000, 1650}, {0, 9000, 9150}} { // text does not say how long fio ran
+		at := source.Modified{ModTime: written}
+		report := &fiolog.Report{Timestamp: written.UnixMilli()}
+		for i, ran := range []int64{4000, 5000} {
+			j := fiolog.Job{Name: fmt.Sprint("job", i), GroupID: i, Elapsed: c.elapsed}
+			j.Directions[0] = fiolog.DirectionStats{TotalIOs: 100, Runtime: ran}
+			report.Jobs = append(report.Jobs, j)
+		}
+		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json", Modified: at})}, Execution: evidence.Execution{Fio: report}}
+		at.ModTime = written.Add(-20 * time.Millisecond)
+		log := &assign.JobLog{Log: assign.Log{File: evidence.Of(&source.File{Modified: at})}, Parts: &evidence.Sums{}, Opening: evidence.Opening{Head: evidence.Head{HasRows: true, First: 1000}}}
+		log.Kind = fiolog.ClatHist
+		ev := &assign.Evidence{Run: &assign.Run{}, Outputs: []*assign.Output{out}, Logs: []*assign.JobLog{log}}
+		stages, err := newPlan(sums{}, ev, plan.Options{}, &assign.Remarks{})
+		if err != nil || len(stages) != 1 {
+			t.Fatal(err, len(stages))
+		}
+		j := stages[0].Jobs[0]
+		if start := written.Sub(j.Start).Milliseconds(); !j.Entry.Several || start != c.start || j.Error.Milliseconds() != c.slack {
+			t.Errorf("fio ran for %d s: it began %d ms before the report ± %v", c.elapsed, start, j.Error)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package plan
+package plan_test
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/layout"
+	"github.com/fio2es/fio2es/pipeline/plan"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // settingsCases are options of a job and the settings that they name. TestFioSettingsAsFio compares sizes and modes with
@@ -79,14 +81,14 @@ func sectionOf(of options) *fioargs.Section {
 func TestFioSettings(t *testing.T) {
 	for _, c := range settingsCases {
 		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
-		byReport := &Plan{Run: &assign.Run{}, Entries: assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: report}})}
+		byReport := &plan.Plan{Run: &assign.Run{}, Entries: assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: report}})}
 		both := maps.Clone(c.global)
 		if both == nil {
 			both = options{}
 		}
 		maps.Copy(both, c.own)
-		byFile := &Plan{Run: &assign.Run{Sections: []*fioargs.Section{sectionOf(both)}}}
-		for _, p := range []*Plan{byReport, byFile} {
+		byFile := &plan.Plan{Run: &assign.Run{Sections: []*fioargs.Section{sectionOf(both)}}}
+		for _, p := range []*plan.Plan{byReport, byFile} {
 			if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" {
 				t.Errorf("%s: %s", c.name, diff)
 			}
@@ -172,7 +174,7 @@ func TestSectionsOfGroup(t *testing.T) {
 		j.Directions[fiolog.Read] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 3000, IOBytes: c.bytes}
 		global := options{"rw": "randread", "bs": "4k", "iodepth": "4", "ramp_time": "1"}
 		entries := assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{j}}}})
-		p := &Plan{Run: &assign.Run{Sections: c.file}, Entries: entries}
+		p := &plan.Plan{Run: &assign.Run{Sections: c.file}, Entries: entries}
 		if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" || entries[0].Size != 3 {
 			t.Errorf("%s: %d jobs: %s", c.name, entries[0].Size, diff)
 		}
@@ -182,7 +184,7 @@ func TestSectionsOfGroup(t *testing.T) {
 	}
 	writes := fiolog.Job{Runtime: 3000}
 	writes.Directions[fiolog.Write] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 10, IOBytes: 10 * 4096}
-	p := &Plan{Run: &assign.Run{}, Entries: assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}}})}
+	p := &plan.Plan{Run: &assign.Run{}, Entries: assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}}})}
 	if set := p.FioSettings(); set.Mode != "" {
 		t.Errorf("writes have the mode %s", set.Mode)
 	}
@@ -191,8 +193,8 @@ func TestSectionsOfGroup(t *testing.T) {
 // TestSettingsOfFolders: what the names of people's folders say counts where no option of fio is known.
 func TestSettingsOfFolders(t *testing.T) {
 	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}
-	p := &Plan{Run: &assign.Run{Settings: layout.Settings{CBT: path}}}
-	if even := (&Plan{Run: &assign.Run{Settings: layout.Settings{CBT: mapping.CBT{Workload: "w", TotalIODepth: 16, IODepth: 8, Iteration: new(0)}}}}).Settings(); even.IODepth != 0 || even.TotalIODepth != 16 {
+	p := &plan.Plan{Run: &assign.Run{Settings: layout.Settings{CBT: path}}}
+	if even := (&plan.Plan{Run: &assign.Run{Settings: layout.Settings{CBT: mapping.CBT{Workload: "w", TotalIODepth: 16, IODepth: 8, Iteration: new(0)}}}}).Settings(); even.IODepth != 0 || even.TotalIODepth != 16 {
 		t.Errorf("the depth of volumes is beside the total: %+v", even)
 	}
 	if got := p.Settings(); got != path {
@@ -214,7 +216,7 @@ func TestFioSettingsOfJobs(t *testing.T) {
 			{Options: map[string]string{"iodepth": "16"}},
 		},
 	}
-	p := &Plan{Run: &assign.Run{}}
+	p := &plan.Plan{Run: &assign.Run{}}
 	for i := range report.Jobs {
 		p.Entries = append(p.Entries, &assign.Entry{JobOptions: (&assign.Output{Execution: evidence.Execution{Fio: report}}).Options(i)})
 	}
@@ -243,7 +245,7 @@ func TestLiveSize(t *testing.T) {
 		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
 		e := &assign.Entry{JobOptions: (&assign.Output{Execution: evidence.Execution{Fio: report}}).Options(0), Job: &report.Jobs[0]}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
-		p := &Plan{Run: &assign.Run{}, Entries: []*assign.Entry{e}}
+		p := &plan.Plan{Run: &assign.Run{}, Entries: []*assign.Entry{e}}
 		if got, ok := p.RequestSize(fiolog.Read, true); int64(got) != c.want || ok != (c.want > 0) {
 			t.Errorf("%+v: %v", c, got)
 		}
@@ -262,23 +264,19 @@ func TestSectionsHere(t *testing.T) {
 		logs   int
 		want   string // the modes of its sections
 	}{
-		{"one stage", 1, []int{1, 2, 3, 4}, 4, "read write trim"},
+		{"one stage", 1, []int{1, 2, 3, 4}, 4, "read | write | trim"},
 		{"the first", 2, []int{1}, 4, "read"},
-		{"two sections", 2, []int{2, 3, 4}, 4, "write trim"},
-		{"a log is missing in the middle", 2, []int{3, 4}, 4, "write trim"},
+		{"two sections", 2, []int{2, 3, 4}, 4, "write | trim"},
+		{"a log is missing in the middle", 2, []int{3, 4}, 4, "write | trim"},
 		{"only some sections ran", 2, []int{1}, 3, ""},
 		{"more jobs than the file has", 2, []int{1}, 5, ""},
 	} {
-		p := &Plan{Stages: c.stages, Run: &assign.Run{Sections: file}}
+		p := &plan.Plan{Stages: c.stages, Run: &assign.Run{Sections: file}}
 		p.Run.Logs = []assign.Log{{Job: 1}, {Job: c.logs}}
 		for _, n := range c.jobs {
-			p.Jobs = append(p.Jobs, &Job{Job: assign.Job{JobKey: assign.JobKey{Number: n}}})
+			p.Jobs = append(p.Jobs, &plan.Job{Job: assign.Job{JobKey: assign.JobKey{Number: n}}})
 		}
-		var modes []string
-		for _, e := range p.optionSets() {
-			modes = append(modes, e.Own["rw"])
-		}
-		if got := strings.Join(modes, " "); got != c.want {
+		if got := p.Options()["rw"]; got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -309,7 +307,7 @@ func TestSectionsOfVolumes(t *testing.T) {
 		{"devices", mapping.CBT{}, [][]string{{"job1 filename=/dev/nvme0n1", "job2 filename=/dev/nvme1n1"}}, "job1, job2"},
 		{"pbench", mapping.CBT{Benchmark: mapping.PBench}, [][]string{{"job1 filename=/dev/vdb"}, {"job2 filename=/dev/vdc"}}, "job1, job2"},
 	} {
-		p := &Plan{Run: &assign.Run{Settings: layout.Settings{CBT: c.cbt}}}
+		ev := &assign.Evidence{Run: &assign.Run{Settings: layout.Settings{CBT: c.cbt}}}
 		for _, jobs := range c.reports {
 			report := &fiolog.Report{Unit: hist.Nanoseconds}
 			for _, text := range jobs {
@@ -324,12 +322,15 @@ func TestSectionsOfVolumes(t *testing.T) {
 				}
 				report.Jobs = append(report.Jobs, j)
 			}
-			for _, e := range assign.NewEntries(&assign.Output{Execution: evidence.Execution{Fio: report}}) {
-				p.Entries, p.Jobs = append(p.Entries, e), append(p.Jobs, &Job{Job: assign.Job{Entry: e}})
-			}
+			out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{})}, Execution: evidence.Execution{Fio: report}}
+			ev.Outputs = append(ev.Outputs, out)
+		}
+		stages, err := newPlan(sums{}, ev, plan.Options{Absent: true}, &assign.Remarks{})
+		if err != nil || len(stages) != 1 {
+			t.Fatal(c.name, err, len(stages))
 		}
 		var names []string
-		for _, s := range p.sections() {
+		for _, s := range stages[0].Sections {
 			names = append(names, s.Name)
 			if c.cbt.TotalIODepth > 0 && s.Settings.IODepth > 0 {
 				t.Errorf("%s: section %s has depth %d", c.name, s.Name, s.Settings.IODepth)

@@ -28,12 +28,12 @@ func lastsOf(jobs []*Job) map[assign.Need]assign.Rows {
 func TestStages(t *testing.T) {
 	outs := map[string]*assign.Output{"a": {Execution: evidence.Execution{Fio: &fiolog.Report{}}}, "b": {Execution: evidence.Execution{Fio: &fiolog.Report{}}}}
 	at := func(host string, group int, rw string, start, ran int64) *Job { // milliseconds
-		own := options{"rw": rw}
+		own := map[string]string{"rw": rw}
 		if name, waits, ok := strings.Cut(rw, " after "); ok {
-			rw, own = name, options{"rw": name, "wait_for": waits}
+			rw, own = name, map[string]string{"rw": name, "wait_for": waits}
 		}
 		if name, ok := strings.CutPrefix(rw, "delayed "); ok {
-			rw, own = name, options{"rw": name, "startdelay": "2"}
+			rw, own = name, map[string]string{"rw": name, "startdelay": "2"}
 		}
 		e := &assign.Entry{Out: outs[host], Job: &fiolog.Job{Name: rw, GroupID: group}, JobOptions: assign.JobOptions{Own: own}}
 		j := &Job{
@@ -160,36 +160,6 @@ func TestStages(t *testing.T) {
 		}
 		if text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
-		}
-	}
-}
-
-// TestApart: jobs that did not run together make rates too low, and hosts that began apart may have a wrong clock.
-func TestApart(t *testing.T) {
-	at := func(host string, start, end int64) *Job { // milliseconds
-		return &Job{Job: assign.Job{JobKey: assign.JobKey{Host: host}}, moment: moment{Start: time.UnixMilli(start)}, Ran: end - start}
-	}
-	for _, c := range []struct {
-		name   string
-		unsure time.Duration
-		jobs   []*Job
-		want   string
-		doubt  bool
-	}{
-		{"one host", 500, []*Job{at("a", 0, 10000)}, "", false},
-		{"together", 500, []*Job{at("a", 0, 10000), at("b", 1000, 9000)}, "", false},
-		{"one within another's, then a third", 10000, []*Job{at("a", 0, 20000), at("b", 1000, 2000), at("c", 15000, 20000)}, "", false},
-		{"no more apart than is known", 6000, []*Job{at("a", 0, 10000), at("b", 12000, 20000)}, "", false},
-		{"one after another", 500, []*Job{at("a", 0, 10000), at("b", 0, 11000), at("c", 90000, 100000)}, `host "c" began 1m19s after`, false},
-		{"jobs of one host", 100, []*Job{at("a", 0, 20000), at("a", 5000, 20000)}, "", false},
-		{"a little", 100, []*Job{at("b", 0, 20000), at("a", 1500, 20000)}, "", false},
-		{"seconds", 100, []*Job{at("b", 0, 20000), at("a", 3000, 20000)}, `host "b" began 3.0 s before host "a": `, true},
-		{"the last of several", 100, []*Job{at("b", 0, 20000), at("c", 1000, 20000), at("b", 2000, 20000), at("a", 2500, 20000), at("c", 9000, 20000)}, "FIO2ES_OFFSET=b=2500 (milliseconds)", true},
-	} {
-		p := &Plan{Jobs: c.jobs, moment: moment{Error: c.unsure * time.Millisecond}}
-		got, isDoubt := p.Apart(func(*Job) int64 { return 0 })
-		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || isDoubt != c.doubt {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
