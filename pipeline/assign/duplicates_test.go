@@ -1,4 +1,4 @@
-package assign
+package assign_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -23,7 +24,7 @@ func logText(seed int) string {
 }
 
 // runFiles are the runs with the files of their logs and reports.
-func runFiles(a *Archive) []string {
+func runFiles(a *assign.Archive) []string {
 	var all []string
 	for _, r := range a.Runs {
 		var files []string
@@ -172,7 +173,7 @@ var duplicateCases = []struct {
 func TestDuplicates(t *testing.T) {
 	for _, tt := range duplicateCases {
 		t.Run(tt.name, func(t *testing.T) {
-			for how, a := range map[string]*Archive{"folder": tt.files.read(t), "packed": read(context.Background(), scan(t, tt.files.pack(t, "arch")))} {
+			for how, a := range map[string]*assign.Archive{"folder": tt.files.read(t), "packed": read(context.Background(), scan(t, tt.files.pack(t, "arch")))} {
 				if diff := cmp.Diff(tt.want, runFiles(a)); diff != "" {
 					t.Errorf("%s: runs (-want +got):\n%s", how, diff)
 				}

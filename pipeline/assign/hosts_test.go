@@ -1,4 +1,4 @@
-package assign
+package assign_test
 
 import (
 	"archive/tar"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -59,7 +60,7 @@ func writeHosts(t *testing.T, calls []ofHost) string {
 }
 
 // hostsOf has a line for each run: its path and hosts, and in brackets which call would join it with others.
-func hostsOf(runs []*Run) (all []string) {
+func hostsOf(runs []*assign.Run) (all []string) {
 	for _, r := range runs {
 		line := strings.Join(append([]string{r.Path}, r.HostNames()...), " ")
 		for _, d := range r.Doubts {
@@ -187,12 +188,12 @@ func TestOneRun(t *testing.T) {
 				must(t, os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "alpha"))))
 			}
 			var paths []string
-			var hosts []HostPath
+			var hosts []assign.HostPath
 			for p := range strings.FieldsSeq(tt.paths) {
 				host, path, _ := strings.Cut(p, "=")
-				paths, hosts = append(paths, filepath.Join(dir, path)), append(hosts, HostPath{host, filepath.Join(dir, path)})
+				paths, hosts = append(paths, filepath.Join(dir, path)), append(hosts, assign.HostPath{host, filepath.Join(dir, path)})
 			}
-			a, err := Read(t.Context(), scan(t, paths...), hosts)
+			a, err := assign.Read(t.Context(), scan(t, paths...), hosts)
 			if tt.fails != "" || err != nil {
 				if text := fmt.Sprint(err); tt.fails == "" || !strings.Contains(strings.ReplaceAll(text, dir+"/", ""), tt.fails) {
 					t.Errorf("error %v, want %q", err, tt.fails)

@@ -1,14 +1,13 @@
-package assign
+package assign_test
 
 import (
-	"fmt"
+	"cmp"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/layout"
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestKinds: names say what files are; the content of a file counts where the user named it.
@@ -40,7 +39,7 @@ func TestKinds(t *testing.T) {
 			beside := tree{tt.path: tt.text, "a_lat.9.log": ""}.write(t, "arch")
 			for how, arg := range map[string]string{tt.named + "!named": filepath.Join(alone, tt.path), tt.beside + "!beside": beside, tt.listed + "!listed": alone} {
 				want, how, _ := strings.Cut(how, "!")
-				if got := kindOf(newSorter(t.Context(), scan(t, arg)), tt.path); got != want {
+				if got := assign.KindOf(t.Context(), scan(t, arg), tt.path); got != want {
 					t.Errorf("%s: %q, want %q", how, got, want)
 				}
 			}
@@ -48,35 +47,15 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// kindOf is what one file is, in short.
-func kindOf(s *sorter, name string) string {
-	logs, reports, jobs := s.kinds()
-	for _, l := range logs {
-		if l.file.Path == name {
-			return fmt.Sprintf("log %s %s %d %s", l.name.Kind, l.name.Prefix, l.name.Job, l.name.Host)
-		}
-	}
-	for kind, files := range map[string][]string{"report": paths(reports), "job": paths(jobs)} {
-		if slices.Contains(files, name) {
-			return kind
-		}
-	}
-	if len(s.left) > 0 {
-		return "left"
-	}
-	return ""
-}
-
 // TestOldReports: a report whose name says that it is old is left only where the other is.
 func TestOldReports(t *testing.T) {
 	report := fioReport(job{"j"})
-	s := newSorter(t.Context(), scan(t, tree{"x.json": report, "x.json.bak": report, "y.json~": report, "x (1).json": report, "x_clat_hist.1.log": "", "output.0": "", "output.0.1": ""}.write(t, "arch")))
-	_, reports, _ := s.kinds()
-	if diff := cmp.Diff([]string{"output.0", "output.0.1", "x (1).json", "x.json", "y.json~"}, paths(reports)); diff != "" {
-		t.Errorf("reports (-want +got):\n%s", diff)
-	}
-	if len(s.left) != 1 || s.left[0].File.Path != "x.json.bak" || !s.left[0].Notable {
-		t.Errorf("left %+v", s.left)
+	files := scan(t, tree{"x.json": report, "x.json.bak": report, "y.json~": report, "x (1).json": report, "x_clat_hist.1.log": "", "output.0": "", "output.0.1": ""}.write(t, "arch"))
+	for _, f := range files {
+		want := map[string]string{"x.json.bak": "left", "x_clat_hist.1.log": "log clat_hist x 1 "}[f.Path]
+		if got := assign.KindOf(t.Context(), files, f.Path); got != cmp.Or(want, "report") {
+			t.Errorf("%s: %s", f.Path, got)
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package assign
+package assign_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/layout"
@@ -34,7 +35,7 @@ func TestNamedFiles(t *testing.T) {
 		"x_clat_hist.1.log.bak": {"x", fiolog.ClatHist}, "prefix.3.txt": {"prefix", fiolog.ClatHist},
 	} {
 		a := read(context.Background(), scan(t, filepath.Join(root, name)))
-		if len(a.Runs) != 1 || len(a.Runs[0].logs()) != 1 || a.Runs[0].Path != want.path || a.Runs[0].logs()[0].Kind != want.kind || !a.Runs[0].IsLoose() {
+		if len(a.Runs) != 1 || len(logsOf(a.Runs[0])) != 1 || a.Runs[0].Path != want.path || logsOf(a.Runs[0])[0].Kind != want.kind || !a.Runs[0].IsLoose() {
 			t.Errorf("%s: %+v, left %q", name, shorts(a), reasons(a))
 		}
 		if isPlain := name == "x_clat_hist.1.log.bak"; (len(a.Runs[0].Doubts) == 0) != isPlain {
@@ -56,7 +57,7 @@ func TestNamedFiles(t *testing.T) {
 	// In a folder names count.
 	a = read(context.Background(), scan(t, root))
 	for _, r := range a.Runs {
-		if !r.isReported() || r.IsLoose() {
+		if len(logsOf(r)) > 0 || r.IsLoose() {
 			t.Errorf("in a folder: %+v", short(r))
 		}
 	}
@@ -127,7 +128,7 @@ func TestBesideAbove(t *testing.T) {
 	}.with("foo/bar_clat_hist.1.log").write(t, "arch")
 	for _, arg := range []string{"foo", "foo/bar_clat_hist.1.log"} {
 		a := read(context.Background(), scan(t, filepath.Join(root, arg)))
-		if len(a.Runs) != 1 || len(a.Runs[0].Reports) != 1 || a.Runs[0].Reports[0].Found != FoundOptions || a.Runs[0].Job == nil || len(a.Left) > 0 {
+		if len(a.Runs) != 1 || len(a.Runs[0].Reports) != 1 || a.Runs[0].Reports[0].Found != assign.FoundOptions || a.Runs[0].Job == nil || len(a.Left) > 0 {
 			t.Errorf("%s: %v, left %q", arg, found(a), reasons(a))
 		}
 		if got := a.Runs[0].IsLoose(); got != (arg != "foo") {

@@ -1,4 +1,4 @@
-package assign
+package assign_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -68,7 +69,7 @@ func TestPbench(t *testing.T) {
 	files["fio_x_2024/2-read-4KiB/fio.job"] = "[global]\nbs=4k\n[a]\nrw=read\niodepth=4\n" // as newer versions have it
 	files = files.with("fio_x_2024/2-read-4KiB/sample1/clients/localhost/fio_clat_hist.1.log",
 		"fio_x_2024/sysinfo/beg/a/block-params.txt", "fio_x_2024/sysinfo/x.json", "fio_x_2024/metadata.log", "fio_x_2024/summary-result.txt")
-	for how, a := range map[string]*Archive{"folder": files.read(t), "packed": read(context.Background(), scan(t, files.pack(t, "arch")))} {
+	for how, a := range map[string]*assign.Archive{"folder": files.read(t), "packed": read(context.Background(), scan(t, files.pack(t, "arch")))} {
 		want := []inShort{pbenchRun, pbenchRun, {Logs: "localhost//1", Reports: "localhost/?"}}
 		for i, path := range []string{"1-randwrite-128KiB/sample1", "1-randwrite-128KiB/sample2", "2-read-4KiB/sample1"} {
 			want[i].Path = "fio_x_2024/" + path
@@ -84,7 +85,7 @@ func TestPbench(t *testing.T) {
 			if diff := cmp.Diff(settings[i], r.CBT); diff != "" {
 				t.Errorf("%s: %s: settings (-want +got):\n%s", how, r.Path, diff)
 			}
-			if r.Job == nil || r.Reports[0].Candidate || r.Reports[0].Found != FoundNamed {
+			if r.Job == nil || r.Reports[0].Candidate || r.Reports[0].Found != assign.FoundNamed {
 				t.Errorf("%s: %s: job file %v, report %+v", how, r.Path, r.Job, r.Reports[0])
 			}
 		}

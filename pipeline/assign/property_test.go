@@ -1,4 +1,4 @@
-package assign
+package assign_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/testcost"
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -79,7 +80,7 @@ func TestEveryFileOnce(t *testing.T) {
 	})
 }
 
-func checkOnce(t *rapid.T, files []*evidence.File, a *Archive) {
+func checkOnce(t *rapid.T, files []*evidence.File, a *assign.Archive) {
 	const (
 		log = 1 << iota
 		report
@@ -173,7 +174,7 @@ func TestFoldersAnyWay(t *testing.T) {
 		want := append(found(folder), reasons(folder)...)
 		packed := read(context.Background(), scan(t, files.pack(t, "arch")))
 		deep := files.under("to/the").read(t)
-		for how, a := range map[string]*Archive{"packed": packed, "deeper": deep, "again": files.read(t)} {
+		for how, a := range map[string]*assign.Archive{"packed": packed, "deeper": deep, "again": files.read(t)} {
 			got := append(found(a), reasons(a)...)
 			for i := range got {
 				got[i] = strings.ReplaceAll(got[i], "to/the/", "")
@@ -184,7 +185,7 @@ func TestFoldersAnyWay(t *testing.T) {
 		}
 		seen := map[string]int{}
 		for _, r := range folder.Runs {
-			for _, l := range r.logs() {
+			for _, l := range logsOf(r) {
 				seen[l.File.Path]++
 			}
 		}

@@ -1,4 +1,4 @@
-package assign
+package assign_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/google/go-cmp/cmp"
 )
@@ -33,11 +34,11 @@ func fioReport(jobs ...job) string {
 
 // found is where reports came from: "PATH: REPORT how, …" for each run, with "?" for
 // candidates and the logs by their prefixes.
-func found(a *Archive) []string {
+func found(a *assign.Archive) []string {
 	var all []string
 	for _, r := range a.Runs {
 		var prefixes, reports []string
-		for _, l := range r.logs() {
+		for _, l := range logsOf(r) {
 			prefixes = append(prefixes, fmt.Sprintf("%s.%d", l.Prefix, l.Job))
 		}
 		for _, f := range r.Reports {
@@ -358,10 +359,10 @@ func TestFindings(t *testing.T) {
 }
 
 // withDirs is found, with the folders of logs that are not in that of the run.
-func withDirs(a *Archive) []string {
+func withDirs(a *assign.Archive) []string {
 	all := found(a)
 	for _, r := range a.Runs {
-		for _, l := range r.logs() {
+		for _, l := range logsOf(r) {
 			dir := filepath.ToSlash(filepath.Dir(l.File.Path))
 			if dir != "." && !strings.HasPrefix(r.Path, dir) {
 				for i := range all {

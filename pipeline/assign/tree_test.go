@@ -1,4 +1,4 @@
-package assign
+package assign_test
 
 import (
 	"archive/tar"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/layout"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -95,7 +96,7 @@ func scanWith(tb testing.TB, opt source.Options, paths ...string) []*evidence.Fi
 }
 
 // read makes the files and reads them as a folder named "arch".
-func (t tree) read(tb testing.TB) *Archive {
+func (t tree) read(tb testing.TB) *assign.Archive {
 	tb.Helper()
 	return read(context.Background(), scan(tb, t.write(tb, "arch")))
 }
@@ -108,8 +109,8 @@ type inShort struct {
 	Config       bool
 }
 
-func short(r *Run) inShort {
-	list := func(logs []Log) string {
+func short(r *assign.Run) inShort {
+	list := func(logs []assign.Log) string {
 		var all []string
 		for _, l := range logs {
 			all = append(all, fmt.Sprintf("%s/%s/%d", l.Host, l.Volume, l.Job))
@@ -129,7 +130,7 @@ func short(r *Run) inShort {
 	return s
 }
 
-func shorts(a *Archive) []inShort {
+func shorts(a *assign.Archive) []inShort {
 	var all []inShort
 	for _, r := range a.Runs {
 		all = append(all, short(r))
@@ -137,7 +138,7 @@ func shorts(a *Archive) []inShort {
 	return all
 }
 
-func reasons(a *Archive) []string {
+func reasons(a *assign.Archive) []string {
 	var all []string
 	for _, l := range a.Left {
 		all = append(all, l.File.Path+": "+l.Reason)
@@ -146,7 +147,7 @@ func reasons(a *Archive) []string {
 }
 
 // configure is Configure for configurations that are well.
-func configure(tb testing.TB, r *Run) map[string]any {
+func configure(tb testing.TB, r *assign.Run) map[string]any {
 	tb.Helper()
 	flat, err := r.Configure(context.Background())
 	must(tb, err)
@@ -159,10 +160,12 @@ func yamlOf(lines ...string) string {
 }
 
 // read reads files without paths that are said to be one run.
-func read(ctx context.Context, files []*evidence.File) *Archive {
-	a, err := Read(ctx, files, nil)
+func read(ctx context.Context, files []*evidence.File) *assign.Archive {
+	a, err := assign.Read(ctx, files, nil)
 	if err != nil {
 		panic(err)
 	}
 	return a
 }
+
+func logsOf(r *assign.Run) []assign.Log { return slices.Concat(r.Logs, r.Others) }

@@ -1,4 +1,4 @@
-package assign
+package assign_test
 
 import (
 	"context"
@@ -95,7 +95,7 @@ func TestYAMLLimits(t *testing.T) {
 			t.Run(fmt.Sprintf("%s of %d KiB", tt.name, kib), func(t *testing.T) {
 				text := tt.text(kib)
 				r := tree{id + layout.ConfigName: text}.with(id + "output.0_bw.1.log.h").read(t).Runs[0]
-				r.at.ModeSize = true // each workload is looked at
+				r.LookAtWorkloads()
 				var err error
 				used := memtest.Measure(t, func() { _, err = r.Configure(context.Background()) })
 				t.Logf("%d bytes: %d MB, %v", len(text), used.Peak>>20, used.Time)
