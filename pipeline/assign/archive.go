@@ -20,7 +20,7 @@
 //
 // Jobs are found in steps, too, and no step opens a file. Options, places and times of files show which logs an entry of a report
 // may cover, and its bins prove it, because they contain all rows (covers.go). Then each job gets the best source of rows that
-// it has (choose.go). Faults and doubts are [Remarks].
+// it has. Faults and doubts are [Remarks].
 package assign
 
 import (

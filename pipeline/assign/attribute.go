@@ -22,7 +22,6 @@ func (s *clues) attribute() {
 	s.uniteNamed()
 	s.uniteNumbered()
 	s.assign()
-	var loose []*Run
 	have := map[*evidence.File]int{} // how many runs have a report
 	for _, r := range present(s.runs) {
 		for _, f := range r.Reports {
@@ -49,11 +48,7 @@ func (s *clues) attribute() {
 	for _, p := range s.jobs {
 		p.options = present(p.options)
 	}
-	for _, r := range present(s.runs) {
-		if r.IsLoose() {
-			loose = append(loose, r)
-		}
-	}
+	loose := without(present(s.runs), func(r *Run) bool { return !r.IsLoose() })
 	for _, r := range loose {
 		for _, f := range r.Reports {
 			if len(loose) > 1 {
@@ -218,23 +213,16 @@ func (s *clues) uniteNumbered() {
 // countsThrough reports whether the jobs of several runs have the numbers 1 to n on each host, and n is more than the
 // number of entries in a report.
 func countsThrough(runs []*Run, entries int) bool {
-	jobs, highest := map[logKey]bool{}, map[string]int{}
-	count := map[string]int{}
+	var logs []Log
 	for _, r := range runs {
-		for _, l := range r.logs() {
-			if key := (logKey{host: l.Host, job: l.Job}); !jobs[key] {
-				jobs[key] = true
-				count[l.Host]++
-			}
-			highest[l.Host] = max(highest[l.Host], l.Job)
-		}
+		logs = append(logs, r.logs()...)
 	}
-	for host, n := range highest {
-		if n <= entries || jobs[logKey{host: host}] || count[host] != n {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(group.By(logs, func(l Log) string { return l.Host }), func(of []Log) bool {
+		byJob := group.By(of, func(l Log) int { return l.Job })
+		highest := slices.MaxFunc(of, func(a, b Log) int { return a.Job - b.Job }).Job
+		lowest := slices.MinFunc(of, func(a, b Log) int { return a.Job - b.Job }).Job
+		return highest <= entries || lowest == 0 || len(byJob) != highest
+	})
 }
 
 // assign gives each report to the runs that it names or, if it names none, to those near it.

@@ -221,9 +221,7 @@ func (s *clues) describe() {
 func (s *sorter) dirsOf(r *Run) []string {
 	var dirs []string
 	for _, l := range r.logs() {
-		if dir := s.DirOf(l.File); len(dirs) == 0 || dirs[len(dirs)-1] != dir {
-			dirs = addNew(dirs, dir)
-		}
+		dirs = addNew(dirs, s.DirOf(l.File))
 	}
 	return dirs
 }

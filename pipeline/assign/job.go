@@ -3,6 +3,7 @@ package assign
 import (
 	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -53,12 +54,7 @@ func NewJob(l *JobLog) *Job {
 }
 
 // Name returns the name of the job at level Job: volume and number.
-func (j *Job) Name() string {
-	if j.Volume == "" {
-		return fmt.Sprint(j.Number)
-	}
-	return j.Volume + "." + fmt.Sprint(j.Number)
-}
+func (j *Job) Name() string { return strings.TrimPrefix(fmt.Sprint(j.Volume, ".", j.Number), ".") }
 
 // ReadsLog reports whether the rows of the job are read from a log.
 func (j *Job) ReadsLog() bool { return j.Source == FromHist || j.Source == FromRaw }

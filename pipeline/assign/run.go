@@ -159,13 +159,7 @@ func (r *Run) written() (files []*evidence.File) {
 
 // Files returns all files of the run: logs, reports and configuration.
 func (r *Run) Files() []*evidence.File {
-	files := r.written()
-	for _, f := range []*evidence.File{r.Config, r.ArchiveConfig, r.Job} {
-		if f != nil {
-			files = append(files, f)
-		}
-	}
-	return files
+	return slices.DeleteFunc(append(r.written(), r.Config, r.ArchiveConfig, r.Job), func(f *evidence.File) bool { return f == nil })
 }
 
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
@@ -203,25 +197,21 @@ func (r *Run) MissingHosts() []string {
 	if len(logs) == 0 {
 		logs = r.Others
 	}
-	have := map[string]bool{}
+	var have []string
 	for _, l := range logs {
-		have[l.Host] = true
+		have = append(have, l.Host)
 	}
 	for _, f := range r.Reports {
 		if f.Named {
-			have[f.Host] = true
+			have = append(have, f.Host)
 		}
 	}
+	have = slices.Compact(have) // logs are in the order of hosts
 	missing := without(r.Hosts, func(name string) bool {
-		for host := range have {
-			if SameHost(host, name) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(have, func(host string) bool { return SameHost(host, name) })
 	})
 	// If none of its hosts has files, the configuration is from another archive, or it uses other names for the hosts.
-	if len(missing) == 0 || len(missing) == len(r.Hosts) || have[""] {
+	if len(missing) == 0 || len(missing) == len(r.Hosts) || slices.Contains(have, "") {
 		return nil
 	}
 	return missing

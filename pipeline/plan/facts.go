@@ -9,9 +9,9 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/group"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/assign"
-	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -95,20 +95,13 @@ func (p *Plan) Options() map[string]string {
 // Hosts returns the hosts of the run, in the order of their first jobs.
 func (p *Plan) Hosts() []mapping.RunHost {
 	var hosts []mapping.RunHost
-	for _, j := range p.Jobs {
-		i := slices.IndexFunc(hosts, func(h mapping.RunHost) bool { return h.Name == j.Host })
-		if i < 0 {
-			hosts = append(hosts, mapping.RunHost{
-				Name: j.Host, Start: j.Start, Clock: j.Clock.String(), ClockErrorMS: j.Error.Milliseconds(),
-			})
-			i = len(hosts) - 1
-		}
-		h := &hosts[i]
-		h.Jobs += j.Stands
-		h.Start = evidence.Earlier(h.Start, j.Start).UTC()
+	for _, jobs := range group.By(p.Jobs, func(j *Job) string { return j.Host }) {
+		first := slices.MinFunc(jobs, func(a, b *Job) int { return a.Start.Compare(b.Start) })
+		h := mapping.RunHost{Name: first.Host, Start: first.Start.UTC(), Clock: jobs[0].Clock.String(), ClockErrorMS: jobs[0].Error.Milliseconds(), Jobs: Stand(jobs)}
 		if !p.Start.IsZero() {
 			h.SkewMS = h.Start.Sub(p.Start).Milliseconds()
 		}
+		hosts = append(hosts, h)
 	}
 	return hosts
 }

@@ -442,33 +442,32 @@ func unusedName(used map[string]bool, name, before string) string {
 func (p *Plan) Apart(last func(*Job) int64) (text string, isDoubt bool) {
 	type span struct { // the time in which the jobs of a host ran; jobs of several reports have spans of their own
 		host, volume string
-		out          *assign.Output // nil without a report
-		start, end   time.Time
+		evidence.Span
+	}
+	type call struct {
+		host, volume string
+		out          *assign.Output // without one, each volume had its own
+	}
+	callOf := func(j *Job) call {
+		if j.Entry != nil {
+			return call{j.Host, "", j.Entry.Out}
+		}
+		return call{j.Host, j.Volume, nil}
 	}
 	var all []span
-	for _, j := range p.Jobs {
-		one := span{j.Host, j.Volume, nil, j.Start, j.Start.Add(time.Duration(max(j.Ran, last(j))) * time.Millisecond)}
-		if j.Entry != nil {
-			one.out = j.Entry.Out
+	for _, jobs := range group.By(p.Jobs, callOf) {
+		one := span{host: jobs[0].Host, volume: jobs[0].Volume}
+		for _, j := range jobs {
+			one.Add(evidence.Span{Start: j.Start, End: j.Start.Add(time.Duration(max(j.Ran, last(j))) * time.Millisecond)})
 		}
-		i := slices.IndexFunc(all, func(s span) bool {
-			return s.host == j.Host && s.out == one.out && (one.out != nil || s.volume == j.Volume)
-		})
-		if i < 0 {
-			all = append(all, one)
-			continue
-		}
-		all[i].start = evidence.Earlier(all[i].start, one.start)
-		if one.end.After(all[i].end) {
-			all[i].end = one.end
-		}
+		all = append(all, one)
 	}
-	slices.SortStableFunc(all, func(a, b span) int { return a.start.Compare(b.start) })
+	slices.SortStableFunc(all, func(a, b span) int { return a.Start.Compare(b.Start) })
 
 	unsure, before, latest := 2*p.Error, all[0], all[0] // the last to end, and the host that began last
 	hosts := map[string]bool{all[0].host: true}
 	for _, s := range all[1:] {
-		if gap := s.start.Sub(before.end); gap > unsure+time.Second {
+		if gap := s.Start.Sub(before.End); gap > unsure+time.Second {
 			name := fmt.Sprintf("host %q", s.host)
 			if s.host == before.host {
 				name = fmt.Sprintf("volume %q", s.volume)
@@ -477,7 +476,7 @@ func (p *Plan) Apart(last func(*Job) int64) (text string, isDoubt bool) {
 				"are too low; keep the files of each run in a folder of their own, or correct a wrong clock with FIO2ES_OFFSET",
 				name, gap.Round(100*time.Millisecond)), false
 		}
-		if s.end.After(before.end) {
+		if s.End.After(before.End) {
 			before = s
 		}
 		if !hosts[s.host] {
@@ -485,7 +484,7 @@ func (p *Plan) Apart(last func(*Job) int64) (text string, isDoubt bool) {
 		}
 	}
 	const usual = 1800 * time.Millisecond // a parallel shell may start fio on its hosts that far apart
-	skew := latest.start.Sub(all[0].start)
+	skew := latest.Start.Sub(all[0].Start)
 	if skew <= unsure+usual {
 		return "", false
 	}
