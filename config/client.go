@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,12 +39,14 @@ func (e *Elasticsearch) client(c es.Config, section string, from Credentials, ca
 	return c, errors.Join(faults[:]...)
 }
 
-// serverFaults returns all wrong values about the cluster and Kibana. The messages do not repeat Kibana's address,
-// because it may have a password.
+// serverFaults returns all wrong values about servers. The messages do not repeat the addresses of Kibana
+// and Alertmanager, which may have a password.
 func (c *Config) serverFaults() (faults []error) {
 	k, e := &c.Kibana, &c.Elasticsearch
-	u, err := url.Parse(k.URL)
-	if k.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
+	if address := c.Alerts.Alertmanager; address != "" && serverIn(address) == nil {
+		faults = append(faults, errors.New("alerts.alertmanager: want an address such as https://host:9093"))
+	}
+	if u := serverIn(cmp.Or(k.URL, "http://none")); u == nil {
 		faults = append(faults, errors.New("kibana.url: want an address such as https://host:5601"))
 	} else if _, space, ok := strings.Cut(strings.TrimRight(u.Path, "/"), "/s/"); ok && !strings.Contains(space, "/") {
 		faults = append(faults, errors.New("kibana.url: its path ends with a space, /s/SPACE: want the address without it, and --kibana-space=SPACE"))
@@ -61,6 +64,15 @@ func (c *Config) serverFaults() (faults []error) {
 		faults = append(faults, c.wrong("elasticsearch.shards", e.Shards, "1 or more"))
 	}
 	return faults
+}
+
+// serverIn returns the address of a server over HTTP, or nil if a text is none.
+func serverIn(address string) *url.URL {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil
+	}
+	return u
 }
 
 // Templates returns the options of the templates that setup installs.

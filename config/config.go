@@ -25,6 +25,7 @@ type Config struct {
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
 	Kibana        Kibana        `mapstructure:"kibana"`
 	Compact       Compact       `mapstructure:"compact"`
+	Alerts        Alerts        `mapstructure:"alerts"`
 
 	// Origins are the places that settings come from: a flag, a variable, or files. Keys are names such as
 	// elasticsearch.addresses. Defaults are not listed.
@@ -86,6 +87,12 @@ type Compact struct {
 	To        time.Duration `mapstructure:"to"`         // length of the new windows
 }
 
+// Alerts says where alerts about live runs go.
+type Alerts struct {
+	Alertmanager string `mapstructure:"alertmanager"` // its address; empty: none
+	Exec         string `mapstructure:"exec"`         // program that is called once an alert fires or is resolved
+}
+
 // Enabled reports whether the history is in a cluster.
 func (e *Elasticsearch) Enabled() bool { return len(e.Addresses) > 0 }
 
@@ -140,7 +147,7 @@ func Settings(c Config) map[string]any {
 	for i, a := range c.Elasticsearch.Addresses {
 		c.Elasticsearch.Addresses[i] = withoutCredentials(a)
 	}
-	c.Kibana.URL = withoutCredentials(c.Kibana.URL)
+	c.Kibana.URL, c.Alerts.Alertmanager = withoutCredentials(c.Kibana.URL), withoutCredentials(c.Alerts.Alertmanager)
 	all := decoded(c)
 	es := all["elasticsearch"].(map[string]any)
 	es["request_timeout"], es["give_up_after"] = c.Elasticsearch.RequestTimeout.String(), c.Elasticsearch.GiveUpAfter.String()

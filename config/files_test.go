@@ -46,6 +46,7 @@ func loadHere(t *testing.T, named string) (Config, error) {
 func TestCurrentFolderCannotRedirect(t *testing.T) {
 	evil := map[string]string{
 		"history": "history: /tmp/theirs.db", "prefix": "prefix: theirs", "kibana.url": "kibana: {url: 'http://evil:5601'}",
+		"alerts.exec": "alerts: {exec: /tmp/theirs}", "alerts.alertmanager": "alerts: {alertmanager: 'http://evil:9093'}",
 		"kibana.password_file": "kibana: {password_file: /etc/hostname}", "kibana.allow_plain": "kibana: {allow_plain: true}",
 	}
 	for key, value := range map[string]string{

@@ -73,6 +73,18 @@ func TestKibanaFaults(t *testing.T) {
 	}
 }
 
+// TestAlertmanager: the address may have a password, which is not shown.
+func TestAlertmanager(t *testing.T) {
+	c, err := load(t, "", map[string]string{"FIO2ES_ALERTS_ALERTMANAGER": "https://me:hunter22@am:9093/prefix"})
+	if got := Settings(c)["alerts"].(map[string]any)["alertmanager"]; err != nil || got != "https://am:9093/prefix" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err = load(t, "", map[string]string{"FIO2ES_ALERTS_ALERTMANAGER": "me:hunter22@am:9093"}); err == nil || strings.Contains(err.Error(), "hunter22") ||
+		!strings.Contains(err.Error(), "alerts.alertmanager: want an address such as https://host:9093") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestKibanaSpaceInAddress: Kibana would import the objects into the space under ids that our links do not have.
 func TestKibanaSpaceInAddress(t *testing.T) {
 	for address, space := range map[string]string{

@@ -12,15 +12,18 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/alert"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -149,6 +152,31 @@ func (e *env) liveRules() ([]slo.Rule, error) {
 		err = usagef("--levels: rules are checked against documents of level cluster: add it")
 	}
 	return rules, err
+}
+
+// alerts returns what sends alerts about live runs. The caller closes it.
+func (e *env) alerts(log *slog.Logger) *alert.Sender {
+	opt := alert.Options{Alertmanager: e.cfg.Alerts.Alertmanager, Exec: e.cfg.Alerts.Exec, Log: log}
+	if address := e.runAddress(); address != nil {
+		opt.Link = func(run *mapping.RunInfo) string {
+			live := *run
+			live.End = time.Now()
+			return address(&live)
+		}
+	}
+	return alert.NewSender(opt)
+}
+
+// runAddress returns the function that returns the address of a run's dashboard in Kibana, or nil if there is none.
+func (e *env) runAddress() func(*mapping.RunInfo) string {
+	if !e.cfg.Kibana.Enabled() || !e.cfg.Elasticsearch.Enabled() {
+		return nil
+	}
+	bundle, err := kibana.New(kibana.Options{Prefix: e.cfg.Prefix, Space: e.cfg.Kibana.Space})
+	if err != nil { // setup reports such an error
+		return nil
+	}
+	return func(run *mapping.RunInfo) string { return bundle.RunAddress(e.cfg.Kibana.Name(), run) }
 }
 
 // shortHome replaces the user's home directory by ~, so that help is the same for all users.

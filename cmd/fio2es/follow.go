@@ -38,9 +38,10 @@ each window some 20 seconds later, when no request to come can have been in flig
 in it, or when the next stage (stonewall) begins, which is a run of its own. "runs"
 calls it live until it is over; then what its files say replaces it.
 
-Rules, from --rule or the settings (see sla), are checked in each window of a live
-run: stderr says when one begins to be broken, and when it is met again. A run that
-is over is checked as by sla; if it breaks a rule, the exit code is 4.
+Rules, from --rule or the settings (see sla), are checked while a run is live: stderr,
+and Alertmanager if alerts.alertmanager is set, get what begins to be broken and what is
+met again (docs/live.md). A run that is over is checked as by sla; if it breaks a rule,
+the exit code is 4.
 
 stdout has a line for each window of a live run. After an interrupt (Ctrl-C), what
 was read is stored, and the exit code is 0.`,
@@ -69,7 +70,9 @@ was read is stored, and the exit code is 0.`,
 			if cluster, ok := to.Store.(*clusterStore); ok {
 				opt.Stored = func(ctx context.Context) bool { return e.markNews(ctx, cluster.Store) != nil }
 			}
+			opt.Alerts = e.alerts(e.log)
 			result, err := follow.Follow(cmd.Context(), to, opt)
+			opt.Alerts.Close()
 			e.leftOut = e.leftOut || result.LeftOut
 			if err = errors.Join(err, to.Store.Close()); err == nil && result.Broken {
 				return errMet

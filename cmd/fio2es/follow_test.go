@@ -67,7 +67,7 @@ func TestFollow(t *testing.T) {
 		if withoutRuns(out.String()) != withoutRuns(want.stdout) {
 			t.Errorf("followed:\n%s\nread when it was over:\n%s", &out, want.stdout)
 		}
-		expect(t, "follow", errs.String(), "warning: sla read.p99 <= 20us: 002:out: read p99 is ", "stored 002:out randrw 4K qd8: ", "error: sla read.p99 <= 20us: 002:out: read p99: ")
+		expect(t, "follow", errs.String(), "warning: sla read.p99 <= 20us: 002:out: so far, read p99: ", "stored 002:out randrw 4K qd8: ", "error: sla read.p99 <= 20us: 002:out: read p99: ")
 	})
 	if runs := callWith(t, settings, "runs"); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
 		t.Error(runs)

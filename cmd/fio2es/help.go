@@ -150,7 +150,7 @@ How logs are read:
 	b.WriteString(`  interval, threads, archive, labels, levels, sla: see ingest and sla --help
 
 A fio2es.yaml in the current folder may set only these. All settings of Elasticsearch and Kibana, such as ` +
-		`elasticsearch.request_timeout (FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT), are in docs/elasticsearch.md and docs/kibana.md. Passwords and keys ` +
+		`elasticsearch.request_timeout (FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT), are in docs/elasticsearch.md and docs/kibana.md, and those of alerts in docs/live.md. Passwords and keys ` +
 		`have no flags, because other users of a machine can see these.`)
 	return &cobra.Command{Use: "settings", Short: "Settings: entries of fio2es.yaml, and their variables", Long: b.String()}
 }

@@ -39,7 +39,7 @@ func TestRecording(t *testing.T) {
 		})
 		check(t, err)
 	}
-	rule, err := slo.Parse("p99 <= 20ms")
+	rule, err := slo.Parse("p99 <= 20ms in every window")
 	check(t, err)
 	view := live.New([]slo.Rule{rule})
 	view.Title, view.Every = "fio demo.fio", time.Second

@@ -31,7 +31,6 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
@@ -336,15 +335,16 @@ func (r *runCall) started(
 func (r *runCall) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
 	opt := follow.Options{
 		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
-		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules,
+		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules, Alerts: r.alerts(log),
 		Every: 2 * time.Second, Quiet: math.MaxInt64, // never, because the caller knows when fio ends
-		Window: each,
+		Window: each, EndsFio: true,
 	}
 	opt.Ingest.Pipeline.Weighting = align.Completion
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() {
 		_, err := follow.Follow(ctx, r.to, opt)
+		opt.Alerts.Close()
 		done <- err
 	}()
 	return func() {
@@ -364,12 +364,9 @@ func (r *runCall) printFinished() error {
 	if err := r.printRows(runs); err != nil {
 		return err
 	}
-	if r.cfg.Kibana.Enabled() && r.cfg.Elasticsearch.Enabled() {
-		bundle, err := kibana.New(kibana.Options{Prefix: r.cfg.Prefix, Space: r.cfg.Kibana.Space})
+	if address := r.runAddress(); address != nil {
 		for _, run := range runs {
-			if err == nil { // setup reports such an error
-				term.Line(r.stderr, "kibana:  %s", bundle.RunAddress(r.cfg.Kibana.Name(), &run.Run))
-			}
+			term.Line(r.stderr, "kibana:  %s", address(&run.Run))
 		}
 	}
 	var ids []string

@@ -38,6 +38,8 @@ commas):
   requests >= 1e6                the number of requests
   p99 <= 10ms in 99% of windows  in windows that are that share of the time
   iops >= 5k in every window
+  p99 <= 10ms for 30s            broken if all windows of 30 s break it
+  iops > 0 for 5s                broken if nothing completes for 5 s
 
 Operators are <, <=, > and >=, units ns, us, ms and s.
 

@@ -135,7 +135,7 @@ func TestSLADocumented(t *testing.T) {
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"--config", settings, "sla", "--format", "csv", filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")}, nil, &out, &errs)
 	// writes have only one rule of their own
-	if lines := strings.Count(out.String(), "\n"); code != exitMet || lines != 1+7 {
+	if lines := strings.Count(out.String(), "\n"); code != exitMet || lines != 1+9 {
 		t.Errorf("exit code %d, %d lines\n%s\n%s", code, lines, &out, &errs)
 	}
 }

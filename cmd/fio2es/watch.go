@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -27,7 +30,8 @@ func watchCommand(e *env) *cobra.Command {
 newest live run of the history, which it waits for. A terminal shows the live view of "run". Without a terminal,
 and with --quiet, stdout has a line for each window, as with "follow". It continues with the next
 stage of the same fio. When the last one is over, it prints the rows of all stages and ends.
-Ctrl-C ends it before.`,
+Ctrl-C ends it before. Rules, from --rule or the settings (see sla), are checked as by
+"follow", for the whole run on all its hosts (docs/live.md).`,
 		Example: `  fio2es watch
   fio2es watch --elasticsearch https://es:9200 4f1d2c3a
   fio2es watch --format json | jq .p99_us`,
@@ -49,7 +53,7 @@ Ctrl-C ends it before.`,
 			if err != nil || run == nil {
 				return err
 			}
-			line := windowLines(e.stdout, format)
+			line, log := windowLines(e.stdout, format), e.log
 			show := func(run *mapping.Run, w *window.Window) error {
 				if run.Placed == mapping.PlacedByJob {
 					w = w.WithoutClock()
@@ -72,13 +76,21 @@ Ctrl-C ends it before.`,
 				}
 				view.Title, view.Every = stageOf(run).Title, every
 				screen := live.NewScreen(terminalOf(e.errors), e.stderr, view)
-				closeScreen = screen.Close
+				closeScreen, log = screen.Close, slog.New(term.NewLogHandler(screen, slog.LevelInfo, nil))
 				show = func(run *mapping.Run, w *window.Window) error {
 					w.Run = &run.Run // windows of a history do not have the stage
 					return screen.Window(w, stageOf(run))
 				}
 			}
-			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, every, show)
+			to := e.alerts(log)
+			defer to.Close()
+			checked := to.Watch(rules, hostOf(run), log)
+			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, every, func(run *mapping.Run, w *window.Window) error {
+				whole := *w
+				whole.Run = &run.Run // windows of a history do not have its names
+				return errors.Join(show(run, w), checked.Window(&whole))
+			})
+			checked.End(err == nil)
 			closeScreen()                   // or what is printed next would go with it
 			if cmd.Context().Err() != nil { // the user ended it
 				return nil
@@ -101,6 +113,14 @@ Ctrl-C ends it before.`,
 	fl.BoolVar(&quiet, "quiet", false, "print lines in place of the live view")
 	addChoice(fl, &format, "format", "of the lines: table, csv, or json (an object a line)", []string{table.Text, table.CSV, table.JSON})
 	return cmd
+}
+
+// hostOf returns the name of the host of a run, or nothing if it has several.
+func hostOf(run *mapping.Run) string {
+	if len(run.Hosts) == 1 {
+		return run.Hosts[0].Name
+	}
+	return ""
 }
 
 // stagesOf returns the stages of the execution that a run is a stage of, in the order of time.

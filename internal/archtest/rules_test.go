@@ -200,10 +200,14 @@ var rules = map[string]rule{
 		imports: []string{"internal/ingest", "pipeline", "pipeline/assign", "pipeline/layout", "pipeline/source", "mapping", "internal/history"},
 		why:     "what an ingest remembers does not depend on commands or settings",
 	},
+	"internal/alert": {
+		level: 8, imports: []string{"mapping", "internal/slo", "internal/term", "internal/unit", "internal/window"},
+		why: "who is alerted does not depend on where windows come from",
+	},
 	"internal/follow": {
 		level: 11,
 		imports: []string{
-			"internal/ingest", "pipeline", "pipeline/assign", "pipeline/source", "mapping", "internal/expr", "internal/facts", "internal/history", "internal/query", "internal/slo",
+			"internal/alert", "internal/ingest", "pipeline", "pipeline/assign", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/query", "internal/slo",
 			"internal/unit", "internal/window",
 		},
 		why: "watching folders does not depend on commands, settings or formats",

@@ -211,7 +211,7 @@ func (m Metric) InTotals(t *mapping.Totals, h *hist.Histogram) hist.Answer {
 
 // UnitOf returns the name of the unit of a kind of metric in CSV and JSON.
 func UnitOf(k expr.Kind) string {
-	return map[expr.Kind]string{expr.Latency: "us", expr.Percent: "share", expr.Rate: "per_second", expr.Count: "requests"}[k]
+	return map[expr.Kind]string{expr.Latency: "us", expr.Percent: "share", expr.Rate: "per_second", expr.Count: "requests", expr.Duration: "s"}[k]
 }
 
 // TextOf returns a value of a kind of metric for people. It has all digits if otherwise it would look equal to limit,
@@ -223,6 +223,8 @@ func TextOf(k expr.Kind, value, limit, of float64) string {
 			return unit.Percent(x, of), unit.Number(x*100) + " %"
 		case expr.Count:
 			return unit.Count(int64(x)), unit.Number(x)
+		case expr.Duration:
+			return unit.Elapsed(time.Duration(x)), time.Duration(x).String()
 		}
 		v := k.InDocuments(x)
 		if exact = unit.Number(v); k == expr.Latency {

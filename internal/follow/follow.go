@@ -14,6 +14,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/fio2es/fio2es/internal/alert"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
@@ -32,11 +33,14 @@ type Options struct {
 	Paths  []string
 	Host   string                          // host of files that do not name one
 	Wanted func(archive, path string) bool // reports whether a run is followed
-	Rules  []slo.Rule                      // rules for windows of live runs and for runs that are over
+	Rules  []slo.Rule                      // rules for live runs and for runs that are over
+	Alerts *alert.Sender                   // where alerts about live runs go, besides the log; it may be nil
 
 	Every time.Duration // time between two looks, and between two updates of a live run's document
 	Quiet time.Duration // a run is over when its files have not changed for this time
 	Idle  time.Duration // Follow ends when nothing has changed for this time; 0: it does not end
+
+	EndsFio bool // when ctx ends, fio has ended, so that alerts are resolved
 
 	// Window is called with each window of the highest level of live runs; calls do not overlap. Each window comes
 	// once, even if a file is renamed or emptied and then read again from its start.

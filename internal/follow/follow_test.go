@@ -393,7 +393,7 @@ func TestRemoved(t *testing.T) {
 	})
 }
 
-// TestRules: messages say when a rule begins to be broken in windows of a live run, and when it is met again. A rule
+// TestRules: messages say when a live run begins to break a rule, and when it is met again. A rule
 // that a run breaks at its end is in the result.
 func TestRules(t *testing.T) {
 	for _, tt := range []struct {
@@ -403,7 +403,8 @@ func TestRules(t *testing.T) {
 	}{
 		// The p99 of reads is 64 to 233 µs in all windows, and above 200 µs in one.
 		{"read.p99 <= 200us in 50% of windows", false,
-			`level=WARN msg="sla read.p99 <= 200us in 50% of windows: 002:out: read p99 is 202µs in the window until 04:39:35"|read is met again from 04:39:3`, "level=ERROR"},
+			`level=WARN msg="sla read.p99 <= 200us in 50% of windows: 002:out: so far, read p99: met for 0.0 % of |read is met again from 04:39:3`, "level=ERROR"},
+		{"read.p99 <= 200us in every window", true, `level=WARN msg="sla read.p99 <= 200us in every window: 002:out: read p99 is 202µs in the window from 04:39:34 to 04:39:35"|read is met again from 04:39:3`, ""},
 		{"read.p99 <= 20us", true, `level=ERROR msg="sla read.p99 <= 20us: 002:out: read p99: `, "met again"},
 		{"write.iops >= 1100", false, "", "level=WARN"}, // the last window is cut off
 		{"read.p99 <= 1s", false, "", "sla "},

@@ -10,110 +10,32 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/expr"
-	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// alerts reports when rules begin to be broken in the windows of a live run, and when they are met again. Only one
-// goroutine may use it.
-type alerts struct {
-	log   *slog.Logger
-	rules []slo.Rule
-	even  bool // all windows should have the same length
-
-	// Of the latest run: each stage of an execution is a run of its own.
-	run   string // its id
-	title string
-
-	elapsed  int64         // nominal start of the latest windows, in milliseconds since the run's start
-	shortest time.Duration // length of the shortest window before
-	latest   []checked
-	broken   map[breach]time.Time // end of the last window that broke the rule
+// late warns about windows of live runs that are much longer than the others, because fio's reports came late.
+type late struct {
+	log      *slog.Logger
+	run      string // id of the latest one: each stage of an execution is a run of its own
+	elapsed  int64  // nominal start of the latest windows, in milliseconds since the run's start
+	shortest time.Duration
 }
 
-// checked is one of the latest windows, with the rules that it breaks.
-type checked struct {
-	direction string
-	end       time.Time
-	length    time.Duration
-	breaches  []slo.Breach
-}
-
-// breach is a rule that is broken in one direction.
-type breach struct {
-	rule      slo.Rule
-	direction string
-}
-
-func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
-	return &alerts{log: log, rules: rules, broken: map[breach]time.Time{}}
-}
-
-// window checks a window and reports on the windows before it. It reports late, because the last window of a run may
-// be too short for a rate.
-func (a *alerts) window(w *window.Window) error {
-	if w.Run.ID != a.run { // the next stage has begun
-		a.end()
-		even := a.even
-		*a = *newAlerts(a.log, a.rules)
-		a.even, a.run, a.title = even, w.Run.ID, w.Run.Archive+":"+w.Run.Name
+// window looks at a window, once for all directions.
+func (l *late) window(w *window.Window) {
+	if w.Run.ID != l.run {
+		*l = late{log: l.log, run: w.Run.ID}
 	}
-	if w.ElapsedMS != a.elapsed {
-		a.report(func(*checked, slo.Breach) bool { return true })
-		a.elapsed = w.ElapsedMS
-		if length := w.Length(); a.even && a.shortest > 0 && length > a.shortest*7/4 {
-			a.log.Warn(fmt.Sprintf("%s: no report of fio for %v until %s: it waited for jobs that hang or sleep; when in that time its requests "+
-				"completed is unknown", a.title, length.Round(100*time.Millisecond), unit.Time(w.End, unit.OfDay)))
-		}
+	length := w.Length()
+	if w.ElapsedMS != l.elapsed && l.shortest > 0 && length > l.shortest*7/4 {
+		l.log.Warn(fmt.Sprintf("%s:%s: no report of fio for %v until %s: it waited for jobs that hang or sleep; when in that time its requests "+
+			"completed is unknown", w.Run.Archive, w.Run.Name, length.Round(100*time.Millisecond), unit.Time(w.End, unit.OfDay)))
 	}
-	breaches, err := slo.Breaches(a.rules, w)
-	if err != nil {
-		return err
+	if l.elapsed = w.ElapsedMS; l.shortest == 0 || length < l.shortest {
+		l.shortest = length
 	}
-	a.latest = append(a.latest, checked{w.Direction, w.End, w.Length(), breaches})
-	return nil
-}
-
-// end reports on the last windows. For rates it ignores windows of a tenth of the shortest other one or less.
-func (a *alerts) end() {
-	a.report(func(w *checked, b slo.Breach) bool {
-		return b.Rule.Metric.Kind != expr.Rate || w.length*10 > a.shortest
-	})
-}
-
-// report reports on the latest windows. A new breach is reported only if counts returns true.
-func (a *alerts) report(counts func(*checked, slo.Breach) bool) {
-	for i := range a.latest {
-		w := &a.latest[i]
-		now := map[breach]bool{}
-		for _, b := range w.breaches {
-			key := breach{b.Rule, w.direction}
-			now[key] = true
-			switch _, open := a.broken[key]; {
-			case open:
-				a.broken[key] = w.end
-			case counts(w, b):
-				a.broken[key] = w.end
-				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s",
-					b.Rule, a.title, w.direction, b.Rule.Metric, b.Text(), unit.Time(w.end, unit.OfDay)))
-			}
-		}
-		for key, last := range a.broken {
-			if key.direction == w.direction && !now[key] {
-				delete(a.broken, key)
-				a.log.Info(fmt.Sprintf("sla %s: %s: %s is met again from %s on", key.rule, a.title, key.direction, unit.Time(last, unit.OfDay)))
-			}
-		}
-	}
-	for _, w := range a.latest {
-		if a.shortest == 0 || w.length < a.shortest {
-			a.shortest = w.length
-		}
-	}
-	a.latest = a.latest[:0]
 }
 
 // windows passes on each window of live runs once, even if a file is renamed, emptied or put back and then read

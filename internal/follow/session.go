@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/alert"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
@@ -56,8 +57,8 @@ func (f *follower) read(ctx context.Context, s *session, run *assign.Run) error 
 		case <-storing.Done():
 		}
 	})()
-	alerts := newAlerts(f.Ingest.Log, f.Rules)
-	alerts.even = f.Ingest.Pipeline.Precision.Quantile == 0
+	late := &late{log: f.Ingest.Log}
+	var rules *alert.Watch
 	said, execution := &pipeline.Result{}, ""
 	for stage, err := range pipeline.Live(storing, ctx, run, f.Ingest.Pipeline, f.Quiet) {
 		if err != nil {
@@ -73,19 +74,34 @@ func (f *follower) read(ctx context.Context, s *session, run *assign.Run) error 
 			return err
 		}
 		execution = as.Execution
+		if rules == nil {
+			host := ""
+			if len(e.Hosts) == 1 {
+				host = e.Hosts[0].Name
+			}
+			rules = f.Alerts.Watch(f.Rules, host, f.Ingest.Log)
+			defer rules.End(false)
+		}
 		s.ids = append(s.ids, as.ID)
 		text := "following " + e.Run.Archive + ":" + e.Run.Name
 		if e.Run.Stages > 1 {
 			text += fmt.Sprintf(", %d of %d", e.Run.Stage, e.Run.Stages)
 		}
 		f.Ingest.Log.Info(text)
-		result, err := f.storeLive(storing, stage, as, alerts)
+		result, err := f.storeLive(storing, stage, as, func(w *window.Window) error {
+			if f.Ingest.Pipeline.Precision.Quantile == 0 { // otherwise windows differ in length
+				late.window(w)
+			}
+			return rules.Window(w)
+		})
 		if err != nil {
 			return err
 		}
 		said.Skipped, said.Notes = append(said.Skipped, result.Skipped...), append(said.Notes, result.Notes...)
 	}
-	alerts.end()
+	if rules != nil && (ctx.Err() == nil || f.EndsFio) {
+		rules.End(true)
+	}
 	said.Log(f.Ingest.Log)
 	return nil
 }
@@ -108,8 +124,10 @@ func (f *follower) liveRun(ctx context.Context, e *pipeline.Execution) (mapping.
 }
 
 // storeLive stores the documents of a live stage as they come, and the run document every now and then: as an incomplete version, which
-// an ingest replaces when the run is over.
-func (f *follower) storeLive(ctx context.Context, stage *pipeline.Stage, run mapping.RunInfo, alerts *alerts) (*pipeline.Result, error) {
+// an ingest replaces when the run is over. each is called with each new window of the highest level.
+func (f *follower) storeLive(
+	ctx context.Context, stage *pipeline.Stage, run mapping.RunInfo, each func(*window.Window) error,
+) (*pipeline.Result, error) {
 	const most = 1000 // documents in memory
 	highest := slices.Min(f.Ingest.Pipeline.Levels)
 	var docs []*mapping.Interval // not stored yet
@@ -130,7 +148,7 @@ func (f *follower) storeLive(ctx context.Context, stage *pipeline.Stage, run map
 		if w.Level == highest {
 			isNew, err := f.windows.take(w)
 			if err == nil && isNew {
-				err = alerts.window(f.shown(w))
+				err = each(f.shown(w))
 			}
 			if err != nil {
 				return err

@@ -114,7 +114,7 @@ func TestStages(t *testing.T) {
 			}
 		}
 		for _, want := range []string{"following 002:out/fill, 1 of 3", "following 002:x/qd1, 2 of 3", "following 002:x/qd16, 3 of 3",
-			`level=WARN msg="sla p99 <= 200us: 002:x/qd1: read p99 is`, `level=ERROR msg="sla p99 <= 200us: 002:x/qd1: read p99: `} {
+			`level=WARN msg="sla p99 <= 200us: 002:x/qd1: so far, read p99: `, `level=ERROR msg="sla p99 <= 200us: 002:x/qd1: read p99: `} {
 			if !strings.Contains(p.said(), want) {
 				t.Errorf("no message %s", want)
 			}

@@ -28,22 +28,13 @@ type View struct {
 	Message string        // last message of the program
 
 	rules   []slo.Rule
+	alerts  *slo.Live
 	run     *mapping.RunInfo // the stage that runs, as a run; nil before its first window
 	stage   Stage
-	broken  []breach
 	windows []*window.Window // of the last seconds of the stage, in the order in which they came
 	began   time.Time        // start of the first stage
 	cells   *heatmap.Builder // all windows of all stages
 	came    time.Time        // when the newest window came
-}
-
-// breach is a rule that was broken in a direction.
-type breach struct {
-	rule      slo.Rule
-	direction string
-	text      string // value in the last window that broke it
-	windows   int    // number of windows that broke it
-	isNow     bool   // the latest window of the direction broke it
 }
 
 // New returns the view of a run that is checked against rules.
@@ -64,7 +55,7 @@ func (v *View) begin(run *mapping.RunInfo, stage Stage) {
 	if v.run == nil {
 		v.began = run.Start
 	}
-	v.run, v.stage, v.broken, v.windows = run, stage, nil, nil
+	v.run, v.stage, v.alerts, v.windows = run, stage, slo.NewLive(v.rules), nil
 	v.Title = cmp.Or(stage.Title, v.Title)
 }
 
@@ -85,25 +76,8 @@ func (v *View) Add(w *window.Window, stage Stage, at time.Time) error {
 		inAll.ElapsedMS = w.Start.Sub(v.began).Round(time.Second).Milliseconds()
 		v.cells.Add(&inAll, h)
 	}
-	breaches, err := slo.Breaches(v.rules, w)
-	if err != nil {
-		return err
-	}
-	for i := range v.broken {
-		if v.broken[i].direction == w.Direction {
-			v.broken[i].isNow = false
-		}
-	}
-	for _, b := range breaches {
-		i := slices.IndexFunc(v.broken, func(old breach) bool { return old.rule == b.Rule && old.direction == w.Direction })
-		if i < 0 {
-			i, v.broken = len(v.broken), append(v.broken, breach{rule: b.Rule, direction: w.Direction})
-		}
-		of := &v.broken[i]
-		of.text, of.isNow = b.Text(), true
-		of.windows++
-	}
-	return nil
+	_, err = v.alerts.Add(w, at)
+	return err
 }
 
 // last returns the sums of the windows of the last seconds, for each direction and for all together, and the time

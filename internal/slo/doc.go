@@ -11,15 +11,18 @@
 //	requests >= 1e6                      requests that completed
 //	p99 <= 10ms in 99% of windows        in windows that make up 99 % of the time
 //	write.iops >= 5k in every window     in all of them
+//	p99 <= 10ms for 30s                  it may be broken in windows, but not in all of 30 s
+//	iops > 0 for 5s                      something completes at least every 5 s
 //
 // The grammar, in the notation of the Go specification (package expr has operators and quantities):
 //
-//	rule    = [ direction "." ] metric operator quantity [ "in" windows ] .
+//	rule    = [ direction "." ] metric operator quantity [ "in" windows ] [ "for" duration ] .
 //	metric  = "p" percent | "min" | "mean" | "max" | "within" latency | "iops" | "requests" .
 //	windows = share "of" "windows" | "every" "window" .
 //
 // p99_9 is p99.9, as in documents. Windows differ in length, so a rule about windows can be about iops, but not about
-// requests.
+// requests. "for" says how long every window breaks the rule before it is broken, so it goes with "in every window",
+// which it means by itself.
 //
 // A rule without a direction is checked separately for each direction of the run, so good reads cannot hide bad
 // writes. Rules about latency are checked for syncs, too, and rules about iops and requests only for what else was done.
@@ -48,4 +51,12 @@
 //
 // "in 99% of windows" leaves an error budget of 1 % of the time, and "within 100ms >= 99.9%" one of 0.1 % of the
 // requests. Verdicts say how much of the budget is used.
+//
+// A rule with "for" is broken if windows break it for that time, without one between them that meets it. Windows without
+// requests do neither, if it is about latency. Its verdict has the longest such time.
+//
+// # Live runs
+//
+// [Live] checks the windows of a live run as they come. A rule about the whole run, or about a share of the windows, is
+// checked against the run so far; one about every window against the latest window.
 package slo

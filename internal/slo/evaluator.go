@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/expr"
@@ -40,16 +41,6 @@ func (t *total) of(m facts.Metric) hist.Answer {
 		return m.Of(t.latency)
 	}
 	return m.InTotals(t.totals, t.latency)
-}
-
-// Breach is a rule that is broken in a window.
-type Breach struct {
-	Rule  Rule
-	Value float64 // value in the window, in the unit of the rule's metric
-	Close bool    // the limit lies within the error bounds of the value
-	Open  bool    // Value is a lower bound, because it lies in the last bin
-
-	requests float64 // number of requests in the window
 }
 
 // Evaluator checks a run against rules. It keeps 32 bytes for each window, and 56 for each
@@ -94,24 +85,6 @@ func (e *Evaluator) of(direction string) *series {
 		e.series[direction] = s
 	}
 	return s
-}
-
-// Breaches returns the rules that a window breaks, each by itself. Rules about the number of requests are not checked.
-func Breaches(rules []Rule, w *window.Window) (broken []Breach, err error) {
-	one, ok, err := sampleOf(w)
-	if err != nil || !ok {
-		return nil, err
-	}
-	return one.breaches(rules), nil
-}
-
-func (w *sample) breaches(rules []Rule) (broken []Breach) {
-	for _, r := range rules {
-		if o, ok := r.in(w); ok && !o.met && !o.isUnknown {
-			broken = append(broken, Breach{r, o.Value, o.surely != o.maybe, o.Open, float64(max(w.completed, 1))})
-		}
-	}
-	return broken
 }
 
 // in returns the outcome of a rule in a window. It returns false if the window lacks what the rule is about.
@@ -484,7 +457,8 @@ func (v *Verdict) judgeWindows(list []judged, gap int64, isEven bool, unseen int
 	// Milliseconds of windows: surely and maybe met at the values within the error bounds; unknown, because the latency
 	// has no upper bound; met, but in windows that are much longer than a usual one, because fio's reports came late.
 	var surely, maybe, open, longer int64
-	var stretch Moment // the last one of broken windows with less than gap between them
+	var stretch Moment // the last one of broken windows with less than gap between them, or none that met a rule with "for"
+	lasts := v.Rule.lasts.value > 0
 	for _, one := range list {
 		m, length := Moment{one.start, one.end, one.Value, one.Open}, one.end-one.start
 		if length <= 0 {
@@ -505,13 +479,16 @@ func (v *Verdict) judgeWindows(list []judged, gap int64, isEven bool, unseen int
 			if w.Held += length; one.completed > 0 && length > longest {
 				longer += length
 			}
+			if lasts {
+				stretch = Moment{}
+			}
 			continue
 		case one.isUnknown:
 			open += length
 			continue
 		case w.First.IsZero():
 			w.First, stretch = m, m
-		case m.Start-stretch.End < gap:
+		case m.Start-stretch.End < gap, lasts && !stretch.IsZero():
 			stretch.End = max(stretch.End, m.End)
 			if worse(m, stretch) {
 				stretch.Value, stretch.Open = m.Value, m.Open
@@ -527,6 +504,10 @@ func (v *Verdict) judgeWindows(list []judged, gap int64, isEven bool, unseen int
 		v.unknown("there are no windows to judge")
 		return
 	}
+	if lasts {
+		v.judgeLongest(open, longer, unseen)
+		return
+	}
 	limit, total := v.Rule.share.value, float64(w.Judged)
 	v.Value, v.Low, v.High = float64(w.Held)/total, float64(surely)/total, float64(maybe)/total
 	v.State, v.Close = Broken, (v.Low >= limit) != (v.High >= limit)
@@ -534,13 +515,37 @@ func (v *Verdict) judgeWindows(list []judged, gap int64, isEven bool, unseen int
 	case float64(w.Held-longer)/whole >= limit:
 		v.State = Met
 	case v.Value >= limit && float64(w.Held-longer)/total >= limit:
-		v.unknown("requests of the run are in no window, and fio's report has slower ones than the limit (--output-format=json+ has them)")
+		v.unknown(whyUnseen)
 	case v.Value >= limit:
-		v.unknown("for %v s fio's reports came late, and it may be broken in a part of that time", float64(longer)/1000)
+		v.unknown(whyLate, float64(longer)/1000)
 	case float64(w.Held+open)/total >= limit:
-		v.unknown("for %v s it lies in fio's last bin, which has no end", float64(open)/1000)
+		v.unknown(whyOpen, float64(open)/1000)
 	}
 	v.setBudget(float64(w.Judged-w.Held-open)/total, 1-limit)
+}
+
+const (
+	whyUnseen = "requests of the run are in no window, and fio's report has slower ones than the limit (--output-format=json+ has them)"
+	whyLate   = "for %v s fio's reports came late, and it may be broken in a part of that time"
+	whyOpen   = "for %v s it lies in fio's last bin, which has no end"
+)
+
+// judgeLongest sets the result of a rule that may be broken for less than a time: the longest that it was broken.
+func (v *Verdict) judgeLongest(open, longer, unseen int64) {
+	longest := v.Windows.Longest.End - v.Windows.Longest.Start
+	isLong := func(more int64) bool { return v.Rule.hasLasted(time.Duration(longest+more) * time.Millisecond) }
+	v.Value = float64(longest) * 1e6
+	v.Low, v.High = v.Value, v.Value
+	switch v.State = Met; {
+	case isLong(0):
+		v.State = Broken
+	case isLong(unseen) && unseen > 0:
+		v.unknown(whyUnseen)
+	case isLong(longer) && longer > 0:
+		v.unknown(whyLate, float64(longer)/1000)
+	case isLong(open) && open > 0:
+		v.unknown(whyOpen, float64(open)/1000)
+	}
 }
 
 // setBudget sets the used share of the error budget.

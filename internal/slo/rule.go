@@ -3,6 +3,7 @@ package slo
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -16,6 +17,7 @@ type Rule struct {
 	operator  string // <, <=, > or >=
 	limit     number
 	share     number // share of windows; zero if the rule is not about windows
+	lasts     number // how long windows must break it without a break, in nanoseconds; zero: in one
 }
 
 type number struct {
@@ -71,7 +73,17 @@ func Parse(text string) (Rule, error) {
 			}
 		}
 	}
-	p.End(`"in 99% of windows", "in every window" or the end`)
+	if at = p.At(); p.Keyword("for") {
+		if r.Metric.Kind == expr.Count {
+			p.Want(at, "the end (requests count over the whole run; use iops)")
+		} else if r.share != everyWindow && r.InWindows() {
+			p.Want(at, `the end ("for" is about every window)`)
+		}
+		if r.share, r.lasts = everyWindow, quantity(p, expr.Duration); r.lasts.value == 0 {
+			p.Want(at, "a time above 0s")
+		}
+	}
+	p.End(`"in 99% of windows", "in every window", "for 30s" or the end`)
 	if err := p.Err(); err != nil {
 		return Rule{}, fmt.Errorf("%q, %w", text, err)
 	}
@@ -94,6 +106,8 @@ func (r Rule) String() string {
 		text = r.Direction + "." + text
 	}
 	switch {
+	case r.lasts != number{}:
+		return text + " for " + r.lasts.text
 	case r.share == everyWindow:
 		return text + " in every window"
 	case r.InWindows():
@@ -105,9 +119,18 @@ func (r Rule) String() string {
 // InWindows reports whether the rule is about single windows.
 func (r Rule) InWindows() bool { return r.share != number{} }
 
+// hasLasted reports whether windows break the rule once they break it without a break for a time. Windows of fio's reports are some
+// milliseconds shorter than seconds.
+func (r *Rule) hasLasted(d time.Duration) bool {
+	return d.Round(100*time.Millisecond) >= time.Duration(r.lasts.value)
+}
+
 // Kind returns the kind of the limit and of the values of verdicts. For rules about windows it is a share of the
-// time, for others the kind of their metric.
+// time, or a time that they may be broken. For others it is the kind of their metric.
 func (r Rule) Kind() expr.Kind {
+	if r.lasts.value > 0 {
+		return expr.Duration
+	}
 	if r.InWindows() {
 		return expr.Percent
 	}
@@ -116,6 +139,9 @@ func (r Rule) Kind() expr.Kind {
 
 // Limit returns the limit of a verdict's value.
 func (r Rule) Limit() float64 {
+	if r.lasts.value > 0 {
+		return r.lasts.value
+	}
 	if r.InWindows() {
 		return r.share.value
 	}
@@ -124,6 +150,9 @@ func (r Rule) Limit() float64 {
 
 // Target returns the operator and the limit for people: "<= 10ms".
 func (r Rule) Target() string {
+	if r.lasts.value > 0 {
+		return "< " + r.lasts.text
+	}
 	if r.InWindows() {
 		return ">= " + r.share.text
 	}

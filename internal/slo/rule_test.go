@@ -40,6 +40,9 @@ func TestParse(t *testing.T) {
 		{"IOPS >= 5000 IN EVERY WINDOW", "iops >= 5000 in every window", 1},
 		{"iops >= 5k in 100% of windows", "iops >= 5k in every window", 1},
 		{"write.within 1ms >= 99% in 95% of windows", "write.within 1ms >= 99% in 95% of windows", 0.95},
+		{"p99 <= 10ms for 30 s", "p99 <= 10ms for 30s", 30e9},
+		{"p99 <= 10ms in every window FOR 1m30s", "p99 <= 10ms for 1m30s", 90e9},
+		{"iops>0 for 5s", "iops > 0 for 5s", 5e9},
 	} {
 		r, err := Parse(c.text)
 		if err != nil || r.String() != c.want || r.Limit() != c.limit {
@@ -58,7 +61,7 @@ func TestParsePercentiles(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	const metric, end = "a percentile such as p99.9, or min, mean, max, within 100ms, iops or requests", `"in 99% of windows", "in every window" or the end`
+	const metric, end = "a percentile such as p99.9, or min, mean, max, within 100ms, iops or requests", `"in 99% of windows", "in every window", "for 30s" or the end`
 	const latency, share = "a latency with its unit, such as 300us or 5ms", "a share such as 99.9%"
 	for _, c := range []struct {
 		text   string
@@ -92,6 +95,10 @@ func TestMistakes(t *testing.T) {
 		{"p99 < 10ms in 99%", 18, `"of", found the end`},
 		{"p99 < 10ms in every windows", 21, `"window", found "windows"`},
 		{"p99 < 10ms in every window now", 28, end + `, found "now"`},
+		{"p99 < 10ms for 0s", 12, `a time above 0s, found "for"`},
+		{"p99 < 10ms for long", 16, `a time such as 90s, 10m, 2h or 30 days, found "long"`},
+		{"p99 < 10ms in 99% of windows for 5s", 30, `the end ("for" is about every window), found "for"`},
+		{"requests > 5 for 5s", 14, `the end (requests count over the whole run; use iops), found "for"`},
 		{"requests > 5 in every window", 14, `the end (requests count over the whole run; in windows use iops), found "in"`},
 	} {
 		_, err := Parse(c.text)
@@ -136,7 +143,9 @@ func rules() *rapid.Generator[string] {
 		if subject == "requests" {
 			return text
 		}
-		switch one("windows", "", "some", "all") {
+		switch one("windows", "", "some", "all", "long") {
+		case "long":
+			text += " for" + space() + words(one("time", "30s", "5 s", "1m30s", "100ms"))
 		case "some":
 			text += " in" + space() + words(one("share", "99", "99.9", "100", "5e1"), "%") + "of windows"
 		case "all":
@@ -166,14 +175,14 @@ func checkRoundTrip(t interface{ Fatalf(string, ...any) }, r Rule) {
 	if err != nil || again != r || again.String() != r.String() {
 		t.Fatalf("%+v is written as %q, which is %+v (%v)", r, r, again, err)
 	}
-	if !(r.Limit() >= 0) || math.IsInf(r.Limit(), 0) || r.InWindows() && !(r.Limit() > 0 && r.Limit() <= 1) {
+	if !(r.Limit() >= 0) || math.IsInf(r.Limit(), 0) || r.Kind() == expr.Percent && r.InWindows() && !(r.Limit() > 0 && r.Limit() <= 1) {
 		t.Fatalf("%q has limit %v", r, r.Limit())
 	}
 }
 
 // FuzzParse: any text is a rule that can be written and parsed again, or an error with a position within the text.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"p99 <= 10ms", "write.p99_9<2e-1s in 99.9% of windows", "read . within 100µs >= 99.9 % in every window", "iops >= 5k", "mean < 1e"} {
+	for _, text := range []string{"p99 <= 10ms", "write.p99_9<2e-1s in 99.9% of windows", "read . within 100µs >= 99.9 % in every window", "iops >= 5k", "mean < 1e", "iops > 0 for 5s"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

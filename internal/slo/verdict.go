@@ -119,11 +119,21 @@ func (v *Verdict) Message(run *mapping.RunInfo) string {
 		}
 		return text
 	}
-	at := func(ms int64) time.Time { return run.Start.Add(time.Duration(ms) * time.Millisecond) }
+	return text + v.text(run.Start)
+}
+
+// text says what is known of a rule in its direction.
+func (v *Verdict) text(start time.Time) string {
+	at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+	text := fmt.Sprintf("%s %s: ", v.Direction, v.Rule.Metric)
 	if w := &v.Windows; !v.Rule.InWindows() {
-		text += fmt.Sprintf("%s %s: %s", v.Direction, v.Rule.Metric, v.ValueText())
+		text += v.ValueText()
 	} else {
-		text += fmt.Sprintf("%s %s: met for %s of %s", v.Direction, v.Rule.Metric, v.ValueText(), length(w.Judged))
+		held := v.ValueText()
+		if v.Rule.lasts.value > 0 {
+			held = length(w.Held)
+		}
+		text += fmt.Sprintf("met for %s of %s", held, length(w.Judged))
 		if !w.First.IsZero() {
 			text += fmt.Sprintf("; first broken at %s, longest from %s for %s", unit.Time(at(w.First.Start), unit.Moment),
 				unit.Time(at(w.Longest.Start), unit.OfDayMS), length(w.Longest.End-w.Longest.Start))
@@ -138,11 +148,6 @@ func (v *Verdict) Message(run *mapping.RunInfo) string {
 
 // length returns milliseconds for people.
 func length(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Millisecond) }
-
-// Text returns the value for people.
-func (b *Breach) Text() string {
-	return unit.OrMore(facts.TextOf(b.Rule.Metric.Kind, b.Value, math.NaN(), b.requests), b.Open)
-}
 
 // Log logs broken rules as errors and unknown ones as warnings. It returns whether there are any of each.
 func Log(log *slog.Logger, run *mapping.RunInfo, verdicts []Verdict) (broken, unknown bool) {

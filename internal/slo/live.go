@@ -1,0 +1,186 @@
+package slo
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
+)
+
+// Alert is a rule that a live run breaks, or broke before.
+type Alert struct {
+	Rule      Rule
+	Direction string    // empty: nothing completed in any direction
+	Active    bool      // the rule is broken now, and has been for as long as it says
+	Since     time.Time // start of the first window that broke it, since one met it
+	Until     time.Time // end of the last one
+	Text      string    // what the last one broke: "read p99 is 12ms in the window from 09:12:10 to 09:12:11"
+
+	isBroken, wasActive bool
+}
+
+// Live checks a live run against rules, window by window. It is a value of the windows and the times at which they came.
+type Live struct {
+	rules    []Rule
+	soFar    *Evaluator
+	alerts   []*Alert
+	shortest int64 // length of the shortest window, in milliseconds
+
+	ends map[string]time.Time // by direction: end of the last window
+	busy map[string]time.Time // by direction: end of the last window with requests
+
+	// When windows come: the end of the latest one, when it came, and the times between windows. Several may come together.
+	end, came time.Time
+	waits     [8]time.Duration
+	waited    int
+}
+
+// NewLive returns a Live without windows.
+func NewLive(rules []Rule) *Live {
+	return &Live{rules: rules, soFar: New(rules), ends: map[string]time.Time{}, busy: map[string]time.Time{}}
+}
+
+// Alerts returns the alerts that are or were active, in the order in which their rules were broken.
+func (l *Live) Alerts() (all []Alert) {
+	for _, a := range l.alerts {
+		if a.wasActive {
+			all = append(all, *a)
+		}
+	}
+	return all
+}
+
+// Add adds a window that came at a time. It returns the alerts that became active or ended.
+func (l *Live) Add(w *window.Window, at time.Time) (changed []Alert, err error) {
+	if err := l.soFar.Add(w); err != nil {
+		return nil, err
+	}
+	l.soFar.addOpen()
+	const together = 100 * time.Millisecond
+	if wait := at.Sub(l.came); wait >= together && !l.came.IsZero() {
+		l.waits[l.waited%len(l.waits)] = wait
+		l.waited++
+	}
+	l.end, l.came = w.End, at
+	one, ok, err := sampleOf(w)
+	if err != nil || !ok {
+		return nil, err
+	}
+	for i := range l.rules {
+		r := &l.rules[i]
+		if !r.isAbout(w.Direction) {
+			continue
+		}
+		if r.share != everyWindow {
+			// How many requests there are at least is known when the run is over.
+			if v := l.soFar.verdict(i, w.Direction, l.soFar.of(w.Direction)); r.Metric.Kind != expr.Count || r.isUpper() {
+				l.judge(r, w.Direction, v.State == Broken, w.Start, w.End, "so far, "+v.text(w.Run.Start), &changed)
+			}
+			continue
+		}
+		l.addTo(r, w, &one, &changed)
+	}
+	if length := one.end - one.start; l.shortest == 0 || length < l.shortest {
+		l.shortest = length
+	}
+	l.ends[w.Direction] = w.End
+	if w.Completed > 0 {
+		l.busy[w.Direction] = w.End
+	}
+	return changed, nil
+}
+
+// addTo checks a window against a rule about every window.
+func (l *Live) addTo(r *Rule, w *window.Window, one *sample, changed *[]Alert) {
+	text := func(from, to time.Time, value string) string {
+		return fmt.Sprintf("%s %s is %s in the window from %s to %s", w.Direction, r.Metric, value, unit.Time(from, unit.OfDay), unit.Time(to, unit.OfDay))
+	}
+	isRate := r.Metric.Kind == expr.Rate
+	if isRate && r.Direction == "" && w.Completed > 0 {
+		l.judge(r, "", false, w.Start, w.End, "", changed) // what Tick found
+	}
+	// A gap is time without requests, as in verdicts. Tick has found it before for a rule about some time.
+	if end := l.ends[w.Direction]; isRate && r.lasts.value == 0 && !end.IsZero() && w.Start.Sub(end).Milliseconds()*4 >= l.shortest*3 {
+		l.judge(r, w.Direction, !r.met(0), end, w.Start, text(end, w.Start, "0"), changed)
+	}
+	if isRate && (one.end-one.start)*10 <= l.shortest { // too short for a rate: the run ends
+		return
+	}
+	if o, ok := r.in(one); ok {
+		value := unit.OrMore(facts.TextOf(r.Metric.Kind, o.Value, math.NaN(), float64(max(one.completed, 1))), o.Open)
+		l.judge(r, w.Direction, !o.met && !o.isUnknown, w.Start, w.End, text(w.Start, w.End, value), changed)
+	}
+}
+
+// Tick returns the alerts that became active because no window came until now. A rule about requests per second "for" a time is
+// broken if nothing is known to have completed for that time. It counts from when the next window should have come at the
+// latest, which is known after some windows.
+func (l *Live) Tick(now time.Time) (changed []Alert) {
+	if l.waited < 2 {
+		return nil
+	}
+	until := l.end.Add(now.Sub(l.came) - slices.Max(l.waits[:]))
+	for i := range l.rules {
+		r := &l.rules[i]
+		if r.Metric.Kind != expr.Rate || r.lasts.value == 0 || r.met(0) {
+			continue
+		}
+		var last time.Time
+		for direction, end := range l.busy {
+			if r.isAbout(direction) && end.After(last) {
+				last = end
+			}
+		}
+		if last.IsZero() || !r.hasLasted(until.Sub(last)) {
+			continue
+		}
+		text := "nothing is known to have completed"
+		if r.Direction != "" {
+			text = "no " + r.Direction + " is known to have completed"
+		}
+		// Windows come late, some only when no request can be in flight in them, so the time counts in which no news came.
+		late := l.came.Sub(l.end)
+		l.judge(r, r.Direction, true, last.Add(late), until.Add(late), text+" since "+unit.Time(last.Add(late), unit.OfDay), &changed)
+	}
+	return changed
+}
+
+// judge notes that a window, or the time since the last one, breaks or meets a rule.
+func (l *Live) judge(r *Rule, direction string, isBroken bool, from, to time.Time, text string, changed *[]Alert) {
+	i := slices.IndexFunc(l.alerts, func(a *Alert) bool { return a.Rule == *r && a.Direction == direction })
+	if i < 0 {
+		if !isBroken {
+			return
+		}
+		i, l.alerts = len(l.alerts), append(l.alerts, &Alert{Rule: *r, Direction: direction})
+	}
+	a := l.alerts[i]
+	wasActive := a.Active
+	if isBroken {
+		if !a.isBroken {
+			a.Since = from
+		}
+		a.Until, a.Text = to, text
+	}
+	a.isBroken, a.Active = isBroken, isBroken && (wasActive || r.hasLasted(to.Sub(a.Since)))
+	if a.Active != wasActive {
+		a.wasActive = true
+		*changed = append(*changed, *a)
+	}
+}
+
+// End returns the alerts that were active at the end of the run.
+func (l *Live) End() (changed []Alert) {
+	for _, a := range l.alerts {
+		if a.Active {
+			a.Active = false
+			changed = append(changed, *a)
+		}
+	}
+	return changed
+}
