@@ -101,7 +101,7 @@ func (p *assigner) findJobs() (jobs []*Job, averaged []*JobLog) {
 	return jobs, averaged
 }
 
-// choose decides what the rows of each job are read from, and adds the jobs to the plan. averaged are the logs of averages.
+// choose decides what the rows of each job are read from, and adds the jobs. averaged are the logs of averages.
 func (p *assigner) choose(jobs []*Job, averaged []*JobLog) {
 	for _, e := range p.Entries { // the number of groups of bins of its fio; 0 if unknown
 		e.groups = cmp.Or(p.opt.Bins.Groups, e.groups)
