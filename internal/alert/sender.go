@@ -44,10 +44,13 @@ type Options struct {
 // Sender sends the alerts of all runs that a program follows. A nil Sender sends nothing.
 type Sender struct {
 	opt                Options
-	posts, calls       chan change // nil: no Alertmanager, no program
+	posts              chan change
+	calling            context.Context // of the program
 	endPosts, endCalls context.CancelFunc
 	sending            sync.WaitGroup
-	isFailing          bool // a message said so
+
+	mu     sync.Mutex
+	called <-chan struct{} // the last call of the program has ended
 }
 
 // change is an alert that begins or ends.
@@ -70,55 +73,43 @@ func NewSender(opt Options) *Sender {
 	if opt.Alertmanager == "" && opt.Exec == "" {
 		return nil
 	}
-	s := &Sender{opt: opt}
-	begin := func(isWanted bool, send func(context.Context, <-chan change)) (chan change, context.CancelFunc) {
-		if !isWanted {
-			return nil, func() {}
-		}
-		ctx, stop := context.WithCancel(context.Background())
-		to := make(chan change, mostQueued)
-		s.sending.Go(func() { send(ctx, to) })
-		return to, stop
-	}
-	s.posts, s.endPosts = begin(opt.Alertmanager != "", s.post)
-	s.calls, s.endCalls = begin(opt.Exec != "", s.call)
+	s := &Sender{opt: opt, posts: make(chan change, mostQueued)}
+	s.calling, s.endCalls = context.WithCancel(context.Background())
+	posting, end := context.WithCancel(context.Background())
+	s.endPosts = end
+	s.sending.Go(func() { s.post(posting) })
 	return s
 }
 
-// Close sends what is left: to Alertmanager for a second, and to the program for as long as one call may take. All watches must have ended.
+// Close sends what is left: to Alertmanager for a second, and to the program for as long as one call may take. All watches must have
+// ended.
 func (s *Sender) Close() {
 	if s == nil {
 		return
 	}
-	for limit, end := range map[time.Duration]context.CancelFunc{lastPost: s.endPosts, mostTime: s.endCalls} {
-		defer end()
-		defer time.AfterFunc(limit, end).Stop()
-	}
-	for _, to := range []chan change{s.posts, s.calls} {
-		if to != nil {
-			close(to)
-		}
-	}
+	close(s.posts)
+	defer time.AfterFunc(lastPost, s.endPosts).Stop()
+	defer time.AfterFunc(mostTime, s.endCalls).Stop()
 	s.sending.Wait()
+	s.endPosts()
+	s.endCalls()
 }
 
-// send queues a change. If too many wait, it is dropped with a message.
+// send sends a change. If too many wait for Alertmanager, it is dropped with a message.
 func (s *Sender) send(c change) {
-	for _, to := range []chan change{s.posts, s.calls} {
-		if to == nil {
-			continue
-		}
-		select {
-		case to <- c:
-		default:
-			s.opt.Log.Warn(fmt.Sprintf("an alert that has %s is not sent, because %d wait: %s", c.state, mostQueued, c.message.Annotations["summary"]))
-		}
+	if s.opt.Exec != "" && c.state != forgotten {
+		s.call(c)
+	}
+	select {
+	case s.posts <- c:
+	default:
+		s.opt.Log.Warn(fmt.Sprintf("an alert that has %s is not sent, because %d wait: %s", c.state, mostQueued, c.message.Annotations["summary"]))
 	}
 }
 
-// post posts changes as they come, and active alerts every minute.
-func (s *Sender) post(ctx context.Context, changes <-chan change) {
-	active := map[string]message{}
+// post posts changes as they come, and active alerts every minute. If that fails, it says so once.
+func (s *Sender) post(ctx context.Context) {
+	active, isFailing := map[string]message{}, false
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -128,11 +119,8 @@ func (s *Sender) post(ctx context.Context, changes <-chan change) {
 			for _, key := range slices.Sorted(maps.Keys(active)) {
 				list = append(list, active[key])
 			}
-		case c, isOpen := <-changes:
-			if !isOpen {
-				return
-			}
-			for {
+		case c, isOpen := <-s.posts:
+			for ; isOpen; c, isOpen = <-s.posts {
 				key := fmt.Sprint(c.message.Labels)
 				if delete(active, key); c.state == fired {
 					active[key] = c.message
@@ -140,49 +128,42 @@ func (s *Sender) post(ctx context.Context, changes <-chan change) {
 				if c.state != forgotten {
 					list = append(list, c.message)
 				}
-				if len(changes) == 0 { // what came at the same time is one request
+				if len(s.posts) == 0 { // what came at the same time is one request
 					break
 				}
-				c = <-changes
+			}
+			if !isOpen && len(list) == 0 {
+				return
 			}
 		}
-		s.report(ctx, list)
-	}
-}
-
-// report posts alerts, and says once that it fails.
-func (s *Sender) report(ctx context.Context, list []message) {
-	if len(list) == 0 {
-		return
-	}
-	for i := range list {
-		if list[i].EndsAt.IsZero() {
-			list[i].EndsAt = time.Now().Add(ahead)
+		if len(list) == 0 || s.opt.Alertmanager == "" {
+			continue
+		}
+		switch err := s.request(ctx, list); {
+		case err != nil && !isFailing:
+			isFailing = true
+			s.opt.Log.Warn(fmt.Sprintf("Alertmanager does not take alerts, which are posted again each minute: %v", err))
+		case err == nil && isFailing:
+			isFailing = false
+			s.opt.Log.Info("Alertmanager takes alerts again")
 		}
 	}
-	err := s.request(ctx, list)
-	switch {
-	case err != nil && !s.isFailing:
-		s.opt.Log.Warn(fmt.Sprintf("Alertmanager does not take alerts, which are posted again each minute: %v", err))
-	case err == nil && s.isFailing:
-		s.opt.Log.Info("Alertmanager takes alerts again")
-	}
-	s.isFailing = err != nil
 }
 
 // request posts alerts to Alertmanager.
 func (s *Sender) request(ctx context.Context, list []message) error {
 	ctx, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
-	address, err := url.JoinPath(s.opt.Alertmanager, "api/v2/alerts")
-	if err != nil {
-		return err
+	for i := range list {
+		if list[i].EndsAt.IsZero() {
+			list[i].EndsAt = time.Now().Add(ahead)
+		}
 	}
 	body, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.opt.Alertmanager, "/")+"/api/v2/alerts", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -203,33 +184,36 @@ func (s *Sender) request(ctx context.Context, list []message) error {
 	return nil
 }
 
-// call calls the program for each change: with fired or resolved as its argument, and the alert as JSON on stdin.
-func (s *Sender) call(ctx context.Context, changes <-chan change) {
-	for c := range changes {
-		if c.state == forgotten {
-			continue
+// call calls the program, when it has ended for the change before.
+func (s *Sender) call(c change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, done := s.called, make(chan struct{})
+	s.called = done
+	s.sending.Go(func() {
+		defer close(done)
+		if before != nil {
+			<-before
 		}
-		text, err := json.Marshal(c.message)
-		if err == nil {
-			err = s.program(ctx, c.state, text)
-		}
-		if err != nil {
+		if err := s.program(c); err != nil {
 			s.opt.Log.Warn(fmt.Sprintf("%s failed for an alert that has %s: %v", s.opt.Exec, c.state, err))
 		}
-	}
+	})
 }
 
-func (s *Sender) program(ctx context.Context, state string, alert []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, mostTime)
+// program runs the program with fired or resolved as its argument, and the alert as JSON on stdin.
+func (s *Sender) program(c change) error {
+	ctx, cancel := context.WithTimeout(s.calling, mostTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.opt.Exec, state)
+	alert, err := json.Marshal(c.message)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, s.opt.Exec, c.state)
 	cmd.Stdin, cmd.WaitDelay = bytes.NewReader(append(alert, '\n')), time.Second // its children may keep the pipes
 	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return fmt.Errorf("it took more than %v", mostTime)
-	}
-	if text := strings.TrimSpace(string(out)); err != nil && text != "" {
-		err = fmt.Errorf("%w: %s", err, term.Clean(text[:min(len(text), 300)]))
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, term.Clean(strings.TrimSpace(string(out[:min(len(out), 300)]))))
 	}
 	return err
 }

@@ -18,8 +18,9 @@ import (
 // GaugesType is the media type of what [Gauges] writes.
 const GaugesType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Gauges writes the numbers of the latest complete run of each workload in the text format of Prometheus.
-func Gauges(w io.Writer, workloads []*workload.Workload) error {
+// Gauges writes the numbers of the latest complete run of each workload in the text format of Prometheus, and which rules
+// live runs meet now, as their documents have it.
+func Gauges(w io.Writer, workloads []*workload.Workload, live []*mapping.Run) error {
 	var m gauges
 	for _, one := range workloads {
 		for _, run := range slices.Backward(one.Runs) {
@@ -28,6 +29,9 @@ func Gauges(w io.Writer, workloads []*workload.Workload) error {
 				break
 			}
 		}
+	}
+	for _, run := range live {
+		m.addRules(7, rule.Of(run).Name, run)
 	}
 	for i, f := range families {
 		if m[i].Len() == 0 {
@@ -52,6 +56,7 @@ var families = [...]struct{ name, help string }{
 	{"fio2es_requests", "Requests of the latest run of a workload."},
 	{"fio2es_objective_met", "Whether the latest run of a workload meets an objective: 1 or 0."},
 	{"fio2es_run_start_timestamp_seconds", "When the latest run of a workload started."},
+	{"fio2es_live_objective_met", "Whether a live run meets an objective now: 1 or 0."},
 }
 
 // gauges are metrics in the text format of Prometheus, by family.
@@ -59,7 +64,7 @@ type gauges [len(families)]bytes.Buffer
 
 // add adds the numbers of a run, except those that are not known.
 func (m *gauges) add(title string, run *mapping.Run) {
-	ofRun := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(max(run.CBT.IODepth, run.CBT.TotalIODepth))}
+	ofRun := labelsOf(title, run)
 	for _, d := range run.ByDirection() {
 		for _, n := range facts.OfTotals {
 			family, labels := 0, append(slices.Clip(ofRun), "direction", d.Direction)
@@ -93,15 +98,24 @@ func (m *gauges) add(title string, run *mapping.Run) {
 			}
 		}
 	}
+	m.addRules(5, title, run)
+	if unit.IsKnown(run.Run.Start) {
+		m.put(6, float64(run.Run.Start.UnixMilli())/1000, ofRun)
+	}
+}
+
+func labelsOf(title string, run *mapping.Run) []string {
+	return []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(max(run.CBT.IODepth, run.CBT.TotalIODepth))}
+}
+
+// addRules adds which rules a run meets.
+func (m *gauges) addRules(family int, title string, run *mapping.Run) {
 	for _, v := range run.SLA {
 		met := 0.0
 		if v.Holds {
 			met = 1
 		}
-		m.put(5, met, append(slices.Clip(ofRun), "rule", v.Rule))
-	}
-	if unit.IsKnown(run.Run.Start) {
-		m.put(6, float64(run.Run.Start.UnixMilli())/1000, ofRun)
+		m.put(family, met, append(labelsOf(title, run), "rule", v.Rule))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
-	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -164,7 +163,8 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 // foot returns the lines about broken rules, and other notes.
 func (v *View) foot(now time.Time, size Size) (lines []string) {
 	const most = 4
-	for _, a := range v.rulesAt(now) {
+	v.alerts.Tick(now)
+	for _, a := range v.alerts.Alerts() {
 		text := fmt.Sprintf("%s: %s met now, broken until %s", a.Rule, a.Direction, unit.Time(a.Until, unit.OfDay))
 		if a.Active {
 			text = fmt.Sprintf("%s BROKEN since %s: %s", a.Rule, unit.Time(a.Since, unit.OfDay), a.Text)
@@ -184,15 +184,6 @@ func (v *View) foot(now time.Time, size Size) (lines []string) {
 		lines = append(lines, fit(v.Message, size.Columns))
 	}
 	return lines
-}
-
-// rulesAt returns the rules that are or were broken at a time.
-func (v *View) rulesAt(now time.Time) []slo.Alert {
-	if v.alerts == nil {
-		return nil
-	}
-	v.alerts.Tick(now)
-	return v.alerts.Alerts()
 }
 
 // cut returns the first columns characters of a line with colours.

@@ -39,7 +39,7 @@ type View struct {
 
 // New returns the view of a run that is checked against rules.
 func New(rules []slo.Rule) *View {
-	return &View{rules: rules, cells: heatmap.NewBuilder(mostColumns)}
+	return &View{rules: rules, alerts: slo.NewLive(rules), cells: heatmap.NewBuilder(mostColumns)}
 }
 
 // Stage is what is known of a stage besides its windows.

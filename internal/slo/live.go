@@ -31,7 +31,6 @@ type Live struct {
 	alerts   []*Alert
 	shortest int64 // length of the shortest window, in milliseconds
 
-	ends map[string]time.Time // by direction: end of the last window
 	busy map[string]time.Time // by direction: end of the last window with requests
 
 	// When windows come: the end of the latest one, when it came, and the times between windows. Several may come together.
@@ -42,7 +41,7 @@ type Live struct {
 
 // NewLive returns a Live without windows.
 func NewLive(rules []Rule) *Live {
-	return &Live{rules: rules, soFar: New(rules), ends: map[string]time.Time{}, busy: map[string]time.Time{}}
+	return &Live{rules: rules, soFar: New(rules), busy: map[string]time.Time{}}
 }
 
 // Alerts returns the alerts that are or were active, in the order in which their rules were broken.
@@ -83,38 +82,26 @@ func (l *Live) Add(w *window.Window, at time.Time) (changed []Alert, err error) 
 			}
 			continue
 		}
-		l.addTo(r, w, &one, &changed)
+		isRate := r.Metric.Kind == expr.Rate
+		if isRate && r.Direction == "" && w.Completed > 0 {
+			l.judge(r, "", false, w.Start, w.End, "", &changed) // what Tick found
+		}
+		if isRate && (one.end-one.start)*10 <= l.shortest { // too short for a rate: the run ends
+			continue
+		}
+		if o, ok := r.in(&one); ok {
+			value := unit.OrMore(facts.TextOf(r.Metric.Kind, o.Value, math.NaN(), float64(max(one.completed, 1))), o.Open)
+			text := fmt.Sprintf("%s %s is %s in the window from %s to %s", w.Direction, r.Metric, value, unit.Time(w.Start, unit.OfDay), unit.Time(w.End, unit.OfDay))
+			l.judge(r, w.Direction, !o.met && !o.isUnknown, w.Start, w.End, text, &changed)
+		}
 	}
 	if length := one.end - one.start; l.shortest == 0 || length < l.shortest {
 		l.shortest = length
 	}
-	l.ends[w.Direction] = w.End
 	if w.Completed > 0 {
 		l.busy[w.Direction] = w.End
 	}
 	return changed, nil
-}
-
-// addTo checks a window against a rule about every window.
-func (l *Live) addTo(r *Rule, w *window.Window, one *sample, changed *[]Alert) {
-	text := func(from, to time.Time, value string) string {
-		return fmt.Sprintf("%s %s is %s in the window from %s to %s", w.Direction, r.Metric, value, unit.Time(from, unit.OfDay), unit.Time(to, unit.OfDay))
-	}
-	isRate := r.Metric.Kind == expr.Rate
-	if isRate && r.Direction == "" && w.Completed > 0 {
-		l.judge(r, "", false, w.Start, w.End, "", changed) // what Tick found
-	}
-	// A gap is time without requests, as in verdicts. Tick has found it before for a rule about some time.
-	if end := l.ends[w.Direction]; isRate && r.lasts.value == 0 && !end.IsZero() && w.Start.Sub(end).Milliseconds()*4 >= l.shortest*3 {
-		l.judge(r, w.Direction, !r.met(0), end, w.Start, text(end, w.Start, "0"), changed)
-	}
-	if isRate && (one.end-one.start)*10 <= l.shortest { // too short for a rate: the run ends
-		return
-	}
-	if o, ok := r.in(one); ok {
-		value := unit.OrMore(facts.TextOf(r.Metric.Kind, o.Value, math.NaN(), float64(max(one.completed, 1))), o.Open)
-		l.judge(r, w.Direction, !o.met && !o.isUnknown, w.Start, w.End, text(w.Start, w.End, value), changed)
-	}
 }
 
 // Tick returns the alerts that became active because no window came until now. A rule about requests per second "for" a time is

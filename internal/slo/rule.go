@@ -119,10 +119,16 @@ func (r Rule) String() string {
 // InWindows reports whether the rule is about single windows.
 func (r Rule) InWindows() bool { return r.share != number{} }
 
+// InEveryWindow reports whether each window must meet the rule, or some window in each time of [Rule.Lasts].
+func (r Rule) InEveryWindow() bool { return r.share == everyWindow }
+
+// Lasts returns how long windows may break the rule without a break; 0: not at all.
+func (r Rule) Lasts() time.Duration { return time.Duration(r.lasts.value) }
+
 // hasLasted reports whether windows break the rule once they break it without a break for a time. Windows of fio's reports are some
 // milliseconds shorter than seconds.
 func (r *Rule) hasLasted(d time.Duration) bool {
-	return d.Round(100*time.Millisecond) >= time.Duration(r.lasts.value)
+	return d.Round(100*time.Millisecond) >= r.Lasts()
 }
 
 // Kind returns the kind of the limit and of the values of verdicts. For rules about windows it is a share of the

@@ -244,16 +244,27 @@ func (v workloadView) Choice() choice {
 	return newChoice(v.Home, runs, columns)
 }
 
-// metrics answers with numbers of the latest complete run of each workload, for Prometheus.
+// metrics answers with numbers of the latest complete run of each workload, and with the rules of live runs, for Prometheus.
 func (s *site) metrics(w http.ResponseWriter, r *http.Request) {
 	runs, err := s.all(r.Context(), history.RunFilter{Light: true})
+	var live []*mapping.Run
+	for _, run := range runs {
+		if run.Run.Live() && len(run.SLA) > 0 {
+			one, unread := *run, error(nil)
+			if one.SLA, unread = query.LiveVerdicts(r.Context(), s.Store, run, time.Now()); unread != nil { // such as removed meanwhile
+				s.warn(unread)
+				continue
+			}
+			live = append(live, &one)
+		}
+	}
 	if err != nil {
 		s.Log.Error("cannot answer", "page", r.URL.RequestURI(), "err", err)
 		http.Error(w, "cannot read the history", http.StatusInternalServerError)
 		return
 	}
 	var b bytes.Buffer
-	_ = export.Gauges(&b, workload.Group(facts.Parts(runs...))) // cannot fail: b is a buffer
+	_ = export.Gauges(&b, workload.Group(facts.Parts(runs...)), live) // cannot fail: b is a buffer
 	w.Header().Set("Content-Type", export.GaugesType)
 	_, _ = b.WriteTo(w) // an error means a closed connection, which is logged
 }

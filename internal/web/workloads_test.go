@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -166,6 +167,25 @@ func TestMetrics(t *testing.T) {
 	for name := range got {
 		if strings.Contains(name, runs[39].Run.ID[:8]) {
 			t.Errorf("an incomplete run: %s", name)
+		}
+	}
+}
+
+// TestLiveMetrics: which rules a live run meets now. Those about every window are of its last ones, and not of the run so far.
+func TestLiveMetrics(t *testing.T) {
+	store, run := historyOf(t), growingRun(5)
+	want := map[string]string{
+		"write.iops >= 2k in every window": "0", "write.iops >= 500 in every window": "1", "write.iops > 0 for 5s": "0", // its windows stopped long ago
+		"write.p99 <= 1ms": "1", "write.p99 >> 1ms": "1", // as its document has it
+	}
+	for rule := range want {
+		run.SLA = append(run.SLA, mapping.Verdict{Rule: rule, Holds: rule != "write.iops >= 500 in every window"})
+	}
+	finish(t, store, run, 5)
+	page := serve(store).get(t, "/metrics").Body.String()
+	for rule, met := range want {
+		if !regexp.MustCompile(`(?m)^fio2es_live_objective_met\{workload="[^"]+",run="` + run.Run.ID[:8] + `",.*,rule="` + rule + `"\} ` + met + `$`).MatchString(page) {
+			t.Errorf("%s is not %s in\n%s", rule, met, page)
 		}
 	}
 }
