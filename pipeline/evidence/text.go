@@ -12,6 +12,22 @@ import (
 // peekLen is how much of a file is read to find out what it is.
 const peekLen = 64 << 10
 
+// Digest identifies the content of a file as far as it can be read. Errors are reported when the file is parsed.
+type Digest struct {
+	Size int64
+	Hash string // its XXH64, which is as fast as memory; it does not protect against forgery, and need not
+	Beginning
+}
+
+// Beginning identifies how a file begins.
+type Beginning struct {
+	Digits int    // other than 0 that it begins with, up to [mapping.BeginDigits]
+	Begin  string // [mapping.SourceFile].Begin of a log
+}
+
+// mostBegin is how many bytes count as the beginning of a file.
+const mostBegin = 256 << 10
+
 // text is the content of a file, which is hashed as it is read.
 type text struct {
 	in   io.Reader
