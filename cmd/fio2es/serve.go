@@ -34,7 +34,7 @@ live runs ("run", "follow"), and the list, show what is stored within some secon
   /matrix?by=bs,iodepth     many runs, as by "runs --by"; also where= and show=
   /workloads                runs with the same settings, and when they changed
   /workloads/ID             the workload of a run
-  /metrics                  the latest run of each workload, and rules of live runs, for Prometheus
+  /metrics                  for Prometheus: latest runs, rules of live runs
   /healthz                  200 while it serves
 
 Pages are read-only and there is no login: everyone who can reach the address can read
