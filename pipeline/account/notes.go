@@ -83,14 +83,10 @@ func (r *Read) noteFiles(said *assign.Remarks) (lacks string) {
 	if text := r.stopped(); text != "" {
 		note("%s: %s", p.Title, text)
 	}
-	var read []string
-	for _, h := range p.Hosts() {
-		read = append(read, h.Name)
+	isRead := func(host string) bool {
+		return slices.ContainsFunc(p.Jobs, func(j *plan.Job) bool { return j.Host == host }) ||
+			slices.ContainsFunc(p.Outputs, func(o *assign.Output) bool { return o.Host == host })
 	}
-	for _, out := range p.Outputs {
-		read = append(read, out.Host)
-	}
-	isRead := func(host string) bool { return slices.Contains(read, host) }
 	if unread := slices.DeleteFunc(p.Run.HostNames(), isRead); len(unread) > 0 {
 		note("%s: neither a log nor a report that can be used of %s; copy its files again", p.Title, strings.Join(unread, ", "))
 	}

@@ -153,11 +153,7 @@ func (p *assigner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 // fio writes its logs before its report. So a report is of an earlier run (isStale) if logs or their rows are younger, and
 // the report's bins do not contain the rows. Where bins do not prove that, a warning says what may be wrong.
 func (p *assigner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
-	for _, j := range jobs {
-		if j.Entry == nil && !j.dropped && out.mayCover(j, jobs) {
-			mine = append(mine, j)
-		}
-	}
+	mine = without(jobs, func(j *Job) bool { return j.Entry != nil || j.dropped || !out.mayCover(j, jobs) })
 	weak := !out.Named && !out.Client && (out.Candidate || len(p.Outputs) > 1) &&
 		!slices.ContainsFunc(mine, func(j *Job) bool { return out.names(j.Log.Prefix) })
 	if weak && len(mine) > 0 && !p.fits(mine, out.Entries) {
@@ -315,12 +311,7 @@ func (p *assigner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry 
 				out.File.Name(), len(covers))
 			j.dropped = true
 		case j.Log.Kind.IsHistogram() && !covers[j.Number-1].mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix):
-			var writers []*Entry // by their options
-			for _, e := range entries {
-				if e.mayWrite(j.Log.Prefix) {
-					writers = append(writers, e)
-				}
-			}
+			writers := without(entries, func(e *Entry) bool { return !e.mayWrite(j.Log.Prefix) }) // by their options
 			if len(writers) == 1 {
 				j.Entry = writers[0]
 				continue
