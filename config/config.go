@@ -43,7 +43,7 @@ type Analysis struct {
 	Threads int    `mapstructure:"threads"` // goroutines that parse; 0: one for each CPU
 
 	// How requests are divided among windows.
-	Interval  string  `mapstructure:"interval"`  // length of the windows; empty: a multiple of the logs' interval, at least 1s; auto: as precision demands
+	Interval  string  `mapstructure:"interval"`  // length of the windows; empty: a multiple of the logs' interval, at least 1s, of several where hosts began apart; auto: as precision demands
 	Precision string  `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
 	Weighting string  `mapstructure:"weighting"` // inflight or completion
 	InFlight  string  `mapstructure:"inflight"`  // long: spread requests longer than a window; all: spread all

@@ -9,8 +9,11 @@ import (
 // Bounds are the confidence intervals of percentiles, in microseconds: if the requests are a sample of many of their kind, the
 // percentile of all is in the interval with this confidence. They reach to the edges of bins, and take requests as
 // independent ([hist.Histogram.ConfidenceInterval]). A document has them on request.
+//
+// With confidence 1 they are those between which the percentiles of the requests themselves lie, because these are not all known: of
+// totals with requests in no bin, and of windows that cut rows.
 type Bounds struct {
-	Confidence float64 `json:"confidence"` // such as 0.95
+	Confidence float64 `json:"confidence"` // such as 0.95, or 1
 	P50        Between `json:"p50,omitzero"`
 	P75        Between `json:"p75,omitzero"`
 	P90        Between `json:"p90,omitzero"`
@@ -47,6 +50,53 @@ func NewBounds(h *hist.Histogram, confidence float64) *Bounds {
 		}
 	}
 	return b
+}
+
+// SureRows is how many rows a window has at least whose percentiles count as known although it cuts rows at both ends.
+const SureRows = 5
+
+// CutBounds returns the bounds of a window that cuts rows, with the fastest and with the slowest requests of these.
+func CutBounds(fastest, slowest *hist.Histogram) *Bounds {
+	b := &Bounds{Confidence: 1}
+	low, high := fastest.Percentiles(quantiles[:]...), slowest.Percentiles(quantiles[:]...)
+	for i, to := range b.all() {
+		if to.Low = micros(low[i+1].Low); !high[i+1].Open {
+			to.High = micros(high[i+1].High)
+		}
+	}
+	return b
+}
+
+// AreCertain reports whether the percentiles themselves lie between the bounds, which may be nil.
+func (b *Bounds) AreCertain() bool { return b != nil && b.Confidence == 1 }
+
+// SureBounds returns between which latencies the percentiles of a window lie for certain: b, if these are, and else the percentiles
+// themselves.
+func SureBounds(lat *Latency, b *Bounds) *Bounds {
+	sure := &Bounds{Confidence: 1}
+	if b.AreCertain() {
+		*sure = *b
+		return sure
+	}
+	for i, to := range sure.all() {
+		us := Percentiles[i].Of(lat)
+		if *to = (Between{us, us}); lat.IsOpen(us) {
+			to.High = 0
+		}
+	}
+	return sure
+}
+
+// Widen extends each interval that is known to one of the same percentile. It keeps the confidence.
+func (b *Bounds) Widen(o *Bounds) {
+	for i, to := range b.all() {
+		if other, ok := o.Of(i); ok && *to != (Between{}) {
+			open := to.High == 0 || other.High == 0
+			if *to = (Between{min(to.Low, other.Low), max(to.High, other.High)}); open {
+				to.High = 0
+			}
+		}
+	}
 }
 
 // all returns the intervals in the order of [Percentiles].

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fiotest"
@@ -61,7 +62,7 @@ func TestMoreGroupsWithUsualHost(t *testing.T) {
 			if _, err := spec.WriteDir(dir); err != nil {
 				t.Fatal(err)
 			}
-			docs, res := ingested(t, dir, Options{})
+			docs, res := ingested(t, dir, Options{Window: time.Second})
 			if len(res.Skipped) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "different numbers of groups") {
 				t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 			}
@@ -95,7 +96,7 @@ func TestMoreGroupsKnown(t *testing.T) {
 	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
-	_, res := ingested(t, dir, Options{})
+	_, res := ingested(t, dir, Options{Window: time.Second})
 	if len(res.Skipped)+len(res.Notes) > 0 {
 		t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 	}

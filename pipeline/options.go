@@ -29,7 +29,7 @@ const defaultTolerance = 0.05
 
 // Options set how documents are made. The zero value has the defaults.
 type Options struct {
-	Window    time.Duration   // 0: the shortest multiple of the logs' interval that is at least a second
+	Window    time.Duration   // 0: the shortest multiple of the logs' interval that is at least a second, or five intervals where several fios began apart
 	Precision align.Precision // windows are joined until they are this precise; Longest is ignored
 	Weighting align.Weighting // in flight by default
 	SpreadAll bool            // in-flight weights for short requests, too

@@ -169,7 +169,7 @@ func (r *runReader) alignment() align.Options {
 	}
 	return align.Options{
 		Window: r.plan.Window, Tolerance: tolerance, Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
-		Levels: levelsOf(r.opt.Levels), Workers: r.opt.Workers, Live: r.isLive, Coarseness: r.opt.Coarseness,
+		Levels: levelsOf(r.opt.Levels), Workers: r.opt.Workers, Live: r.isLive, Coarseness: r.opt.Coarseness, Bounds: r.plan.IsEstimate(),
 	}
 }
 

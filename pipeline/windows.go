@@ -54,6 +54,14 @@ func (m *windowMaker) of(from *align.Window) *window.Window {
 	l := &m.last[key.Direction]
 	if l.of != from.Latencies {
 		l.of, l.made, l.bounds = from.Latencies, mapping.Figures(from.Latencies), mapping.NewBounds(from.Latencies, m.confidence)
+		if from.Fastest != nil && !from.Latencies.IsEmpty() {
+			cut := mapping.CutBounds(from.Fastest, from.Slowest)
+			if l.bounds == nil {
+				l.bounds = cut
+			} else {
+				l.bounds.Widen(cut)
+			}
+		}
 	}
 	w.Latency, w.Bounds, w.Counts, w.Layout = l.made, l.bounds, from.Counts, from.Latencies.Layout()
 	w.Fastest, w.Slowest = m.extremes(key)

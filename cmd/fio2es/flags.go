@@ -30,7 +30,7 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 	for _, group := range groups {
 		switch group {
 		case "reading":
-			f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
+			f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s, and 5 intervals where hosts of a run of a minute began apart; for a stored run, a multiple of its interval)")
 			f.String("weighting", config.Default().Weighting, "`how` requests count in windows: inflight, by the share of their time in it; completion, where they completed")
 			f.Int("threads", 0, "`number` of logs to parse at a time (default: one for each CPU)")
 		case "labels":

@@ -152,7 +152,7 @@ func (p *percentiles) window(w *window.Window) error {
 		}
 	}
 	if !p.totalOnly {
-		return p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency)})
+		return p.write(&percentileRow{Window: w, latency: facts.LatenciesOfWindow(&w.Latency, w.Bounds)})
 	}
 	if !p.hasSeries() || w.Level == mapping.Cluster {
 		return nil
@@ -216,7 +216,7 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 			return run.NoMatch(doc)
 		}
 		for _, w := range p.sum.Windows() {
-			rows = append(rows, &percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true})
+			rows = append(rows, &percentileRow{Window: w, latency: facts.LatenciesOfWindow(&w.Latency, w.Bounds), isSum: true})
 		}
 	}
 	for _, row := range rows {
@@ -236,7 +236,7 @@ func (p *percentiles) seriesRows(doc *mapping.Run) (rows []*percentileRow, err e
 		for _, w := range p.series[of].Windows() {
 			if w.Direction != mapping.AllDirections {
 				w.Level, w.Host, w.Job, w.Section = of.level, of.host, of.job, of.section
-				row := &percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true}
+				row := &percentileRow{Window: w, latency: facts.LatenciesOfWindow(&w.Latency, w.Bounds), isSum: true}
 				if of.level == mapping.Host && p.query.WantsAll() {
 					t, err := window.HostTotals(doc, w)
 					if err != nil {

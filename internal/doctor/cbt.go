@@ -137,7 +137,7 @@ func (of class) check(where string, set settings) ([]Finding, error) {
 
 // shorterRows says why runs of several hosts should have other rows than they have.
 func shorterRows(is time.Duration, better fioargs.Rows) string {
-	return fmt.Sprintf("hosts begin apart, so windows cut rows, and p99 of each second is known better with rows of %v than of %v (%s)",
+	return fmt.Sprintf("hosts or volumes begin apart, so windows cut rows, and p99 of each second is known better with rows of %v than of %v (%s)",
 		better.Every, is, strings.Join(better.Options(), ", "))
 }
 

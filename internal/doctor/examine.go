@@ -10,11 +10,13 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/alike"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	windows "github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/account"
 	"github.com/fio2es/fio2es/pipeline/assign"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
@@ -106,10 +108,31 @@ func (a *Answers) judge(result *pipeline.Result, isCBT bool) {
 	if len(without) > 0 {
 		a.lose(strings.Join(without, " and ")+": there is no report "+report, mend)
 	}
-	if finest := hist.Fio3(0).RelativeError(); a.Error > finest {
+	if cut, better := time.Duration(result.Plan.Cut)*time.Millisecond, rowsFor(jobs); better.Every < cut {
+		if !isCBT {
+			mend = "the next run: add fio --" + strings.Join(better.Options(), " --")
+		}
+		a.Found = append(a.Found, Finding{Kind: add, Option: "log_hist_msec", What: shorterRows(cut, better), Changes: []string{mend}})
+	}
+	areShort := !slices.ContainsFunc(jobs, func(j *plan.Job) bool { return j.Interval <= 0 || j.Interval >= 1000 }) && a.Error <= hist.Fio3(2).RelativeError()
+	if finest := hist.Fio3(0).RelativeError(); a.Error > finest && !areShort { // else as fio2es chooses rows: see fioargs.RowsFor
 		a.lose(fmt.Sprintf("accuracy: percentiles are known to ±%.1f %%, without log_hist_coarseness to ±%.1f %%", 100*a.Error, 100*finest),
 			"the next run: remove log_hist_coarseness")
 	}
+}
+
+// rowsFor returns the rows for the next run of some jobs, by that of their fios which keeps most rows.
+func rowsFor(jobs []*plan.Job) fioargs.Rows {
+	most, seconds := 0.0, map[string]float64{}
+	for _, j := range jobs {
+		for d := range fiolog.Direction(fiolog.Directions) {
+			if fio := j.Host + "/" + j.Volume; j.Serves(d) {
+				seconds[fio] += float64(j.Ran*int64(j.Stands)) / 1000
+				most = max(most, seconds[fio])
+			}
+		}
+	}
+	return fioargs.RowsFor(most)
 }
 
 const percentiles = "percentiles"

@@ -78,6 +78,7 @@ type Latencies struct {
 	open   float64                               // values from here on are lower bounds, because fio's last bin has no upper end
 	Bounds *mapping.Bounds                       // of percentiles, or nil
 	ByFio  bool                                  // fio computed a value, because requests are in no bin
+	rough  [len(mapping.Percentiles)]bool        // percentiles that are estimates between far Bounds, because a window cuts rows
 }
 
 // newLatencies returns latencies made from a function, which returns the value of a field in microseconds and whether it is known.
@@ -110,6 +111,19 @@ func LatenciesOf(l *mapping.Latency) Latencies {
 			*n = Number{Value: math.NaN(), Low: n.Value, High: math.Inf(1), IsOpen: true}
 		case name != "mean" && l.IsOpen(n.Value):
 			*n = Number{Value: math.NaN(), Low: a.open, High: slowest, IsOpen: true}
+		}
+	}
+	return a
+}
+
+// LatenciesOfWindow is like [LatenciesOf], with the bounds of percentiles, if these are certain.
+func LatenciesOfWindow(l *mapping.Latency, b *mapping.Bounds) Latencies {
+	a := LatenciesOf(l)
+	if b.AreCertain() {
+		a.Bounds = b
+		for i := range a.rough {
+			between, ok := b.Of(i)
+			a.rough[i] = ok && between.Highest() > near*between.Low && a.numbers[i+2].IsKnown()
 		}
 	}
 	return a
@@ -188,8 +202,12 @@ func (a *Latencies) IsOpen(name string) bool {
 }
 
 // Text returns a latency for people, by its field in documents, as [Number.Text] does. "<1µs*" was rounded to microseconds by fio.
+// "~" is before a percentile of a window that cuts rows, if its bounds are far apart.
 func (a *Latencies) Text(name string) string {
 	i := index(name)
+	if 2 <= i && i-2 < len(a.rough) && a.rough[i-2] {
+		return "~" + unit.LatencyIn(a.numbers[i].Value, 0)
+	}
 	return a.numbers[i].TextBy(func(us float64) string { return unit.LatencyIn(us, a.steps[i]) })
 }
 
@@ -205,11 +223,16 @@ const FioNote = "* computed by fio: its report has no bins (use json+), so it ca
 // BoundsNote explains the marks of latencies between bounds.
 const BoundsNote = "≥, ~ between bounds: requests are in no row of a log and in no bin of a report (use json+)"
 
+// CutNote explains the mark of percentiles of windows that cut rows.
+const CutNote = "~ an estimate, whose bounds are over a fifth apart (--format json), because the window cuts rows of hosts that began apart: a longer --interval is more certain"
+
 // Marks are the marks of latencies in a table.
-type Marks struct{ fio, bounds bool }
+type Marks struct{ fio, bounds, cut bool }
 
 // Add adds the marks of a row.
-func (m *Marks) Add(a *Latencies) { m.fio, m.bounds = m.fio || a.ByFio, m.bounds || a.HasBounds() }
+func (m *Marks) Add(a *Latencies) {
+	m.fio, m.bounds, m.cut = m.fio || a.ByFio, m.bounds || a.HasBounds(), m.cut || slices.Contains(a.rough[:], true)
+}
 
 // Notes returns the notes below the table.
 func (m *Marks) Notes() (notes []string) {
@@ -218,6 +241,9 @@ func (m *Marks) Notes() (notes []string) {
 	}
 	if m.bounds {
 		notes = append(notes, BoundsNote)
+	}
+	if m.cut {
+		notes = append(notes, CutNote)
 	}
 	return notes
 }

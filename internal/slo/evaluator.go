@@ -25,6 +25,7 @@ type sample struct {
 	// stored has percentiles computed from exact weights, before these were rounded to whole requests. Other commands
 	// print these, so they have precedence over the histogram. It may be nil.
 	stored *mapping.Latency
+	bounds *mapping.Bounds // of these percentiles for certain; may be nil
 }
 
 // total has the requests of a direction in the whole run.
@@ -97,6 +98,11 @@ func (r *Rule) in(w *sample) (o outcome, ok bool) {
 			if us, ok := w.stored.Figure(r.Metric.String()); ok {
 				a.Value = math.Round(us * 1000)
 				a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
+				for i, p := range mapping.Percentiles {
+					if between, ok := w.bounds.Of(i); ok && p.Field == r.Metric.Name {
+						a.Low, a.High = between.Low*1000, between.Highest()*1000
+					}
+				}
 			}
 		}
 		return r.judge(a), true
@@ -325,6 +331,9 @@ func sampleOf(w *window.Window) (sample, bool, error) {
 	}
 	if s.latency != nil {
 		s.stored = &w.Latency
+		if w.Bounds.AreCertain() {
+			s.bounds = w.Bounds
+		}
 		return s, true, nil
 	}
 	if s.completed == 0 && w.IOPS > 0 { // averages have a rate, but no number of requests

@@ -373,3 +373,36 @@ func TestMerge(t *testing.T) {
 		t.Errorf("p99: %+v", v[2])
 	}
 }
+
+// TestCutRows: where windows cut rows, a limit between the bounds of a percentile is close, and its estimate decides.
+func TestCutRows(t *testing.T) {
+	for rule, want := range map[string]struct {
+		state   State
+		isClose bool
+	}{
+		"p99 <= 1.1ms in every window": {Met, true}, "p99 <= 0.8ms in every window": {Broken, true}, "p99 <= 3.1ms in every window": {Met, false},
+		"p90 <= 1.1ms in every window": {Met, false},
+	} {
+		e := New(parse(t, rule))
+		h := of(map[int64]float64{ms: 1000})
+		lat := mapping.NewLatency(h, nil)
+		w := &window.Window{
+			Run: &mapping.RunInfo{Start: time.Unix(0, 0)}, Level: mapping.Cluster, Direction: "read", Start: time.Unix(0, 0), End: time.Unix(1, 0),
+			Completed: 1000, Latency: lat, Bounds: &mapping.Bounds{Confidence: 1, P99: mapping.Between{Low: 700, High: 3000}},
+		}
+		if err := e.Add(w); err != nil {
+			t.Fatal(err)
+		}
+		if v := e.Verdicts()[0]; v.State != want.state || v.Close != want.isClose {
+			t.Errorf("%s: %v, close %v", rule, v.State, v.Close)
+		}
+		w.Bounds.Confidence = 0.95 // of a sample: the percentile of the window itself is known
+		e = New(parse(t, rule))
+		if err := e.Add(w); err != nil {
+			t.Fatal(err)
+		}
+		if v := e.Verdicts()[0]; v.State != want.state || v.Close {
+			t.Errorf("%s, of a sample: %v, close %v", rule, v.State, v.Close)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func newVerdict(r Rule, direction string) Verdict {
 }
 
 // closeText is the note on a verdict that is [Verdict.Close].
-const closeText = "the limit lies within the error of the bins"
+const closeText = "the limit lies within the error of the value"
 
 // ValueText returns the value for people.
 func (v *Verdict) ValueText() string {

@@ -144,8 +144,10 @@ type joined struct {
 	end        time.Time
 	toMS       int64 // when the jobs ended, from the latest window that has it
 	requests   hist.Histogram
-	histograms int     // number of windows with a histogram
-	most       *Window // of these the one with the highest weight
+	histograms int             // number of windows with a histogram
+	bounds     *mapping.Bounds // of the percentiles of all of these for certain
+	cutsRows   bool            // those of a window are not known
+	most       *Window         // of these the one with the highest weight
 	completed  int64
 	weight     float64
 	isCut      bool // the weight of a window is no whole number, so its whole counts are rounded
@@ -180,6 +182,12 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 			j.seconds += seconds
 		}
 		return
+	}
+	j.cutsRows = j.cutsRows || w.Bounds.AreCertain()
+	if sure := mapping.SureBounds(&w.Latency, w.Bounds); j.bounds == nil {
+		j.bounds = sure
+	} else {
+		j.bounds.Widen(sure)
 	}
 	if j.most == nil || w.Weight > j.most.Weight {
 		j.most = w
@@ -219,7 +227,9 @@ func (j *joined) fill(w *Window) {
 		w.Bounds = j.most.Bounds
 	default:
 		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
-		if b := j.most.Bounds; b != nil {
+		if b := j.most.Bounds; j.cutsRows && j.histograms < mapping.SureRows {
+			w.Bounds = j.bounds
+		} else if b != nil && !j.cutsRows {
 			w.Bounds = mapping.NewBounds(&j.requests, b.Confidence)
 		}
 		if w.Fastest, w.Slowest = j.fastest, j.slowest; j.isWithout {

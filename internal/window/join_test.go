@@ -233,3 +233,25 @@ func TestSharedRequest(t *testing.T) {
 		t.Errorf("max %v, p50 %v", got.Max, got.P50)
 	}
 }
+
+// TestJoinCut: of a few windows that cut rows, the joined percentiles lie between the widest bounds. Of more, they count as known.
+func TestJoinCut(t *testing.T) {
+	var docs []*mapping.Interval
+	for i := range int64(10) {
+		h := hist.New(hist.Fio3(0))
+		h.AddLatency(1_000_000*(i+1), 100)
+		docs = append(docs, storedWindow("read", i*1000, i*1000, i*1000+1000, h))
+		if i != 1 { // which cuts none
+			docs[i].Bounds = &mapping.Bounds{Confidence: 1, P99: mapping.Between{Low: float64(900 * (i + 1)), High: float64(1200 * (i + 1))}}
+		}
+	}
+	for length, want := range map[int64]*mapping.Bounds{1000: docs[0].Bounds, 2000: {Confidence: 1, P99: mapping.Between{Low: 900}}, 5000: nil} {
+		w := joinOf(t, docs, 10_000, 1000, length)[0]
+		if length == 2000 {
+			want.P99.High = docs[1].Latency.P99
+		}
+		if diff := cmp.Diff(want, w.Bounds); diff != "" {
+			t.Errorf("windows of %d: %s", length, diff)
+		}
+	}
+}

@@ -97,6 +97,7 @@ func (j *joint) add(w *Window) {
 	} else {
 		p.End, p.Unsure[1] = w.End, w.Unsure[1]
 		p.Completed += w.Completed
+		p.Fastest, p.Slowest = nil, nil
 		p.Latencies = p.Latencies.Clone() // windows of other levels may share it
 		p.Latencies.Merge(w.Latencies)
 		sum := hist.New(p.Latencies.Layout())

@@ -69,6 +69,8 @@ type Options struct {
 	Workers   int       // goroutines; by default one for each CPU
 	// Coarseness is the least coarseness of the bins of windows. Weights and times come from the bins of the rows.
 	Coarseness int
+	// Bounds has windows say what else their latencies may be: see [Window].Fastest. It takes up to three times the memory.
+	Bounds bool
 	// Live says that rows come while fio writes them, and that none begins before an earlier row of its stream, in any
 	// direction. Each window is passed on as soon as it is final, not several at a time. Without in-flight weights that is as
 	// soon as the next row of each stream is known.
@@ -224,7 +226,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 	for range min(count, max(len(streams), 1)) {
 		m.workers = append(m.workers, &worker{
 			grid:      grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)},
-			weighting: opt.Weighting, spreadAll: opt.SpreadAll,
+			weighting: opt.Weighting, spreadAll: opt.SpreadAll, bounds: opt.Bounds,
 			open: map[int64][]*sum{}, slots: len(first) * fiolog.WithSync,
 		})
 	}
@@ -467,7 +469,7 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 	w := &Window{
 		Key: g.key, Elapsed: at.first * m.opt.Window, Length: (at.last - at.first + 1) * m.opt.Window,
 		Start: at.first * m.opt.Window, End: (at.last + 1) * m.opt.Window, Latencies: &all.latencies,
-		Counts: g.round.bins(&all.latencies), Completed: completed, Unsure: [2]float64{all.start.unsure, all.end.unsure},
+		Fastest: all.moved.in(&all.latencies, 0), Slowest: all.moved.in(&all.latencies, 1), Counts: g.round.bins(&all.latencies), Completed: completed, Unsure: [2]float64{all.start.unsure, all.end.unsure},
 	}
 	if all.whole != (span{}) && !all.start.cut && !all.end.cut {
 		w.Start, w.End = all.whole.first, all.whole.last

@@ -29,6 +29,9 @@ type Window struct {
 	Counts []hist.Bin
 	// Completed is the number of requests that completed in the window.
 	Completed int64
+	// Fastest and Slowest are other latencies that the window may have: of each row that it cuts the fastest requests of the row, or the
+	// slowest, as many as Latencies has of it. They are nil without [Options].Bounds, and if it cuts no row.
+	Fastest, Slowest *hist.Histogram
 	// Unsure is how many requests may have completed on the other side of the start, and of the end. It is 0 unless rows
 	// that cross the edge have another rate than the rows beside them. See [worker.doubt].
 	Unsure [2]float64
@@ -38,6 +41,7 @@ type Window struct {
 type sum struct {
 	latencies  hist.Histogram
 	packed     []hist.Weight // the latencies of a cold window
+	moved      moves
 	completed  float64
 	start, end edge
 	whole      span // from the first start to the last end of rows that are never cut, milliseconds; zero without any
@@ -75,6 +79,7 @@ func (e edge) mean() int64 {
 
 func (s *sum) merge(o *sum) {
 	s.latencies.Merge(&o.latencies)
+	s.moved.add(o.moved)
 	s.completed += o.completed
 	s.start.add(o.start)
 	s.end.add(o.end)
@@ -86,6 +91,7 @@ type worker struct {
 	grid
 	weighting Weighting
 	spreadAll bool
+	bounds    bool
 	open      map[int64][]*sum
 	slots     int
 	layout    hist.Layout
@@ -231,6 +237,9 @@ func (w *worker) add(slot int, row *Row) (late float64) {
 			}
 			at.completed += completed
 			at.latencies.AddWeights(l, w.shares)
+			if w.bounds {
+				at.moved.add(movesOf(l, row.Bins[:n], w.shares))
+			}
 		}
 	}
 	// The requests of the other bins are spread over the windows of their lives. The part of a life before the run's start

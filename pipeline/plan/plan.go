@@ -75,8 +75,19 @@ func (p *planner) windows() error {
 			}
 		}
 	}
-	if p.Window = UsualWindow(rows); p.opt.Window > 0 {
+	usual := UsualWindow(rows)
+	if !p.ev.Live && rows >= usual && beganApart(p.Jobs, rows) {
+		p.Cut = rows
+	}
+	if p.Window = usual; p.Cut > 0 && p.ran()+rows > enoughWindows*mapping.SureRows*rows { // jobs may end some milliseconds early
+		p.Window = mapping.SureRows * rows
+	}
+	if p.opt.Window > 0 {
 		p.Window = max(p.opt.Window.Milliseconds(), 1)
+	} else if p.Window > usual {
+		shown := func(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+		p.problems.Note("%s: windows of %v, because its hosts or volumes began apart, so that windows of %v would cut the rows of their logs "+
+			"(--interval %v has these, with bounds of percentiles)", p.Title, shown(p.Window), shown(usual), shown(usual))
 	}
 	if length := time.Duration(rows) * time.Millisecond; p.Window < rows-rows/20 {
 		return fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request "+
@@ -102,6 +113,26 @@ func (p *planner) windows() error {
 		p.Shift = p.Window - phase
 	}
 	return nil
+}
+
+// enoughWindows is how many windows a run has at least if these are longer than usual: a minute of rows of a second.
+const enoughWindows = 12
+
+// ran returns how long the jobs ran, in milliseconds, as far as reports say it.
+func (p *Plan) ran() (ms int64) {
+	for _, j := range p.Jobs {
+		if j.Ran > 0 {
+			ms = max(ms, j.Offset+j.Ran)
+		}
+	}
+	return ms
+}
+
+// beganApart reports whether logs of several fios have rows of that length at moments that windows cannot follow.
+func beganApart(jobs []*Job, rows int64) bool {
+	logs := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Source != assign.FromHist || !j.HasRows || j.Interval != rows })
+	_, canFollow := PhaseOf(logs, rows)
+	return !canFollow && slices.ContainsFunc(logs, func(j *Job) bool { return j.Host != logs[0].Host || j.Volume != logs[0].Volume })
 }
 
 // Modulo returns the remainder of a division, from 0 to n-1.

@@ -65,9 +65,58 @@ func planning(p *Plan, ev *assign.Evidence) *planner {
 
 // windowsOf returns the length of windows of some jobs and how long before the run they begin.
 func windowsOf(jobs []*Job, wanted time.Duration) (window, shift int64, err error) {
-	p := planning(&Plan{opt: Options{Window: wanted}, Jobs: jobs}, nil)
+	p := planning(&Plan{opt: Options{Window: wanted}, Jobs: jobs}, &assign.Evidence{})
 	err = p.windows()
 	return p.Window, p.Shift, err
+}
+
+// TestCut: where several fios began apart, windows have several rows of them, if the run is long enough. Else their percentiles are
+// estimates.
+func TestCut(t *testing.T) {
+	type fio struct {
+		host, volume  string
+		rows, offset  int64
+		seconds       int64
+		isFromReports bool
+	}
+	for _, c := range []struct {
+		name   string
+		fios   []fio
+		wanted time.Duration
+		live   bool
+		window int64
+		cut    bool
+	}{
+		{"hosts", []fio{{host: "a", rows: 1000, seconds: 60}, {host: "b", rows: 1000, offset: 600, seconds: 60}}, 0, false, 5000, false},
+		{"volumes", []fio{{volume: "0", rows: 1000, seconds: 60}, {volume: "1", rows: 1000, offset: 600, seconds: 60}}, 0, false, 5000, false},
+		{"a minute to the last end", []fio{{host: "a", rows: 1000, seconds: 58}, {host: "b", rows: 1000, offset: 2600, seconds: 58}}, 0, false, 5000, false},
+		{"short", []fio{{host: "a", rows: 1000, seconds: 50}, {host: "b", rows: 1000, offset: 600, seconds: 50}}, 0, false, 1000, true},
+		{"of an unknown length", []fio{{host: "a", rows: 1000}, {host: "b", rows: 1000, offset: 600}}, 0, false, 1000, true},
+		{"wanted", []fio{{host: "a", rows: 1000, seconds: 60}, {host: "b", rows: 1000, offset: 600, seconds: 60}}, time.Second, false, 1000, true},
+		{"wanted longer", []fio{{host: "a", rows: 1000, seconds: 60}, {host: "b", rows: 1000, offset: 600, seconds: 60}}, 10 * time.Second, false, 10_000, false},
+		{"whole rows apart", []fio{{host: "a", rows: 1000, seconds: 60}, {host: "b", rows: 1000, offset: 2000, seconds: 60}}, 0, false, 1000, false},
+		{"50 ms apart", []fio{{host: "a", rows: 1000, seconds: 60}, {host: "b", rows: 1000, offset: 2950, seconds: 60}}, 0, false, 1000, false},
+		{"long rows", []fio{{host: "a", rows: 4000, seconds: 300}, {host: "b", rows: 4000, offset: 1000, seconds: 300}}, 0, false, 20_000, false},
+		{"short rows", []fio{{host: "a", rows: 500, seconds: 60}, {host: "b", rows: 500, offset: 200, seconds: 60}}, 0, false, 1000, false},
+		{"one fio", []fio{{host: "a", rows: 1000, seconds: 60}, {host: "a", rows: 1000, offset: 600, seconds: 60}}, 0, false, 1000, false},
+		{"reports", []fio{{"a", "", 1000, 0, 60, true}, {"b", "", 1000, 600, 60, true}}, 0, false, 1000, false},
+		{"while it runs", []fio{{host: "a", rows: 1000, seconds: 60}, {host: "b", rows: 1000, offset: 600, seconds: 60}}, 0, true, 1000, false},
+	} {
+		var jobs []*Job
+		for _, f := range c.fios {
+			j := rowsAt(f.rows, f.rows)[0]
+			j.Host, j.Volume, j.Offset, j.Ran = f.host, f.volume, f.offset, f.seconds*1000
+			if f.isFromReports {
+				j.Source, j.Entry = assign.FromReports, &assign.Entry{Out: &assign.Output{Execution: evidence.Execution{Times: []int64{1000, 2000}}}}
+			}
+			jobs = append(jobs, j)
+		}
+		p := planning(&Plan{opt: Options{Window: c.wanted}, Jobs: jobs}, &assign.Evidence{Live: c.live})
+		said := p.problems
+		if err := p.windows(); err != nil || p.Window != c.window || p.IsEstimate() != c.cut || len(said.Notes) > 0 != (c.window >= 5000 && c.wanted == 0) {
+			t.Errorf("%s: windows of %d, cut %v, notes %v, %v", c.name, p.Window, p.Cut, said.Notes, err)
+		}
+	}
 }
 
 // TestWindowLength: windows are whole rows, at least a second, and never shorter than rows.

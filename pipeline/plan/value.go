@@ -37,6 +37,7 @@ type Plan struct {
 	moment        // start of the first job, by the weakest evidence of all jobs
 	Placed string // how jobs that ran one after another, or may have, were placed; empty if none did
 	Window int64  // milliseconds
+	Cut    int64  // milliseconds between the rows that windows cut, because logs of several fios have them, which began apart; 0: none
 	Shift  int64  // the windows begin this long before the run, to follow its rows
 
 	opt Options
@@ -49,6 +50,9 @@ func (p *Plan) NameIn(execution string) string {
 	}
 	return strings.TrimPrefix(execution+"/"+p.Name, "/") // not cleaned, because names of sections may have slashes
 }
+
+// IsEstimate reports whether percentiles of windows are estimates, because these have few of the rows that they cut.
+func (p *Plan) IsEstimate() bool { return p.Window < mapping.SureRows*p.Cut }
 
 // At returns the time so many milliseconds after the start.
 func (p *Plan) At(ms int64) time.Time { return p.Start.Add(time.Duration(ms) * time.Millisecond) }
