@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -65,8 +66,8 @@ func makePlan(ctx context.Context, run *assign.Run, opt Options, absolute bool, 
 			title = "these logs"
 		}
 		remarks, settings := &assign.Remarks{}, plan.Options{
-			Options: assign.Options{Title: title, Completions: opt.Source == SourceRaw, Bins: opt.Bins}, Window: opt.Window,
-			Start: opt.Start, Absent: !absolute, Offsets: opt.Offsets, ByJob: opt.Align == AlignJob,
+			Options: assign.Options{Title: title, Completions: opt.Source == SourceRaw, Bins: opt.Bins, Jobs: slices.Contains(opt.levels(), mapping.Job)},
+			Window:  opt.Window, Start: opt.Start, Absent: !absolute, Offsets: opt.Offsets, ByJob: opt.Align == AlignJob,
 		}
 		for {
 			var needs map[assign.Need]bool

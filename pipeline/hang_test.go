@@ -38,7 +38,7 @@ func TestHang(t *testing.T) {
 					docs, _ := readRun(t, dir, "out", Options{})
 					return docs
 				},
-				"live": func(t *testing.T, _ string) []*mapping.Interval { return followReports(t, reports) },
+				"live": func(t *testing.T, _ string) []*mapping.Interval { return followReports(t, "out.json", reports) },
 			} {
 				t.Run(kind, func(t *testing.T) {
 					dir := copyCorpus(t, name)
@@ -50,8 +50,8 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// followReports follows a run whose reports are written at the times that they have.
-func followReports(t *testing.T, reports [][]byte) (docs []*mapping.Interval) {
+// followReports follows a run whose reports are written into a file at the times that they have.
+func followReports(t *testing.T, name string, reports [][]byte) (docs []*mapping.Interval) {
 	var at []time.Time
 	for _, r := range reports {
 		var of struct {
@@ -62,7 +62,7 @@ func followReports(t *testing.T, reports [][]byte) (docs []*mapping.Interval) {
 		}
 		at = append(at, time.UnixMilli(of.At))
 	}
-	file := filepath.Join(t.TempDir(), "out.json")
+	file := filepath.Join(t.TempDir(), name)
 	synctest.Test(t, func(t *testing.T) {
 		appendReport(t, file, bytes.Join(reports[:3], nil))
 		run := onlyRun(t, file)

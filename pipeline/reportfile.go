@@ -40,8 +40,7 @@ type reportFile struct {
 	hasNext bool  // and another one, from which on it is known when the next stage began
 
 	ready *fiolog.Report // the next one whose rows are not made yet, or nil
-	took  int64          // when the last one was written whose rows were made
-
+	took  int64          // the moment of the counts of the last one whose rows were made, milliseconds since 1970
 }
 
 // reportJob are the rows of a job in periodic reports.
@@ -152,7 +151,11 @@ func (f *reportFile) advance() bool {
 		f.ended = true
 	}
 	take := f.ready
-	if f.ready = rep; f.live != nil && ok && (f.isOver || rep.Timestamp-f.took >= f.out.Spacing()/2) {
+	f.ready = rep
+	if grid := f.out.Grid(); grid > 0 {
+		return f.advanceOnGrid(grid, take, ok)
+	}
+	if f.live != nil && ok && (f.isOver || rep.Timestamp-f.took >= f.out.Spacing()/2) {
 		take, f.ready = rep, nil
 	}
 	if take == nil {
@@ -169,26 +172,57 @@ func (f *reportFile) advance() bool {
 			return ok
 		}
 	}
-	f.took = take.Timestamp
-	for _, r := range f.jobs {
-		if i := r.job.Entry.Index; i < len(take.Jobs) {
-			r.take(take, r.job.Entry.View(&take.Jobs[i]))
-		}
-	}
+	f.rowsOf(take, take.Timestamp)
 	return ok
 }
 
-// take makes rows of the job's requests since the report before.
-func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
+// advanceOnGrid makes the rows of a report that was asked for at an edge of a grid. Its counts are those of the edge, because it comes
+// some milliseconds later. After a job hung, a report comes at any time, and those of the edges in between come at once: a report in the
+// second half of a cell, or after another one of its cell, has no rows. It has some at the end of the file, where it is the one
+// that fio wrote when its jobs had ended. before is the report before if it has no rows so far. hasMore reports whether there
+// is another one now.
+func (f *reportFile) advanceOnGrid(grid int64, before *fiolog.Report, hasMore bool) bool {
+	if !hasMore {
+		if before != nil {
+			f.rowsOf(before, before.Timestamp)
+		}
+		return false
+	}
+	late := f.ready.Timestamp % grid
+	edge := f.ready.Timestamp - late
+	switch {
+	case late <= grid/2 && edge > f.took:
+		f.rowsOf(f.ready, edge)
+		f.ready = nil
+	case f.isOver:
+		f.rowsOf(f.ready, f.ready.Timestamp)
+		f.ready = nil
+	}
+	return true
+}
+
+// rowsOf makes the rows of a report whose counts are those of a moment, in milliseconds since 1970.
+func (f *reportFile) rowsOf(rep *fiolog.Report, at int64) {
+	f.took = at
+	for _, r := range f.jobs {
+		if i := r.job.Entry.Index; i < len(rep.Jobs) {
+			r.take(rep, at, r.job.Entry.View(&rep.Jobs[i]))
+		}
+	}
+}
+
+// take makes rows of the job's requests since the report before. at is the moment of the counts, in milliseconds since 1970.
+func (r *reportJob) take(rep *fiolog.Report, at int64, j *fiolog.Job) {
 	ran, before := r.job.Entry.RanIn(j), r.ran
-	end := r.endOf(rep, ran)
+	end := r.endOf(rep, at, ran)
 	from := r.until
 	if ran > before {
 		r.counts.Last = end
+		r.counts.Late = max(r.counts.Late, rep.Timestamp-at)
 	}
 	r.counts.Report, r.until = j, end
 	isLate := end-from > r.job.Interval*3/2 // because a job hung
-	whole := r.file.follows || isLate
+	whole := r.file.follows && r.file.out.Grid() == 0 || isLate
 	for d := r.from; d < fiolog.WithSync; d++ {
 		now := r.job.Entry.Histogram(j.Of(d))
 		since := now.Clone()
@@ -216,10 +250,10 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 	}
 }
 
-// endOf returns when a report was written, in milliseconds since the job's start, and at most when the job ended. ran is
+// endOf returns the moment of the counts of a report, in milliseconds since the job's start, and at most when the job ended. ran is
 // the run time of the job in the report. Only a report without a time is placed by it, because in a hang it lags behind.
 // It falls when a job that waited for others begins. While fio still writes, this moment is the start of the first row.
-func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
+func (r *reportJob) endOf(rep *fiolog.Report, at, ran int64) (end int64) {
 	grown := ran - r.ran
 	begins := grown < 0 && !slices.ContainsFunc(r.sofar[:], func(h *hist.Histogram) bool { return h != nil && !h.IsEmpty() })
 	r.ran = ran
@@ -229,7 +263,12 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 		}
 		return r.until + max(grown, 0)
 	}
-	end = time.UnixMilli(rep.Timestamp).Add(r.file.offsets[r.job.Host]).Sub(r.job.Start).Milliseconds()
+	start, grid := r.job.Start, r.file.out.Grid()
+	isOnGrid := grid > 0 && at%grid == 0
+	if isOnGrid { // the edges of windows are in whole milliseconds
+		start = start.Truncate(time.Millisecond)
+	}
+	end = time.UnixMilli(at).Add(r.file.offsets[r.job.Host]).Sub(start).Milliseconds()
 	switch {
 	case begins && r.file.live != nil:
 		r.until = max(end-ran, r.until)
@@ -237,7 +276,7 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 		end = min(end, r.until+max(grown, 0))
 	case r.file.live == nil && grown == 0 && ran == r.job.Ran: // it had ended before the last report
 		end = r.until
-	case end-ran <= r.job.Interval/10, // fio writes some milliseconds after the job's end
+	case end-ran <= r.job.Interval/10 && !isOnGrid, // fio writes some milliseconds after the job's end
 		r.file.live == nil && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
 		end = min(end, ran)
 	}

@@ -42,8 +42,10 @@ func runCommand(e *env) *cobra.Command {
 		Use:   "run [flags] -- fio ARGS... | run [flags] JOBFILE [fio's ARGS...]",
 		Short: "Run fio, and store its run",
 		Long: `Runs fio, and adds only the options that trusted percentiles need: a histogram log and a
-report with bins (json+) in a folder of their own, reports each second, and absolute times
-in histogram logs. Options that you set stay as they are, and the workload does not
+report with bins (json+) in a folder of their own, and absolute times in histogram logs.
+At each whole second it sends fio a signal (SIGUSR1), and fio writes a report: so all
+hosts have windows of the same seconds. Where it cannot, as with sudo, it adds
+--status-interval. Options that you set stay as they are, and the workload does not
 change. fio's own output goes where it would go without fio2es, in the formats that you
 chose. All that fio2es writes goes to stderr.
 
@@ -115,7 +117,7 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	if r.fio, err = fioargs.Parse(words, r.how.ReadFile); err != nil {
 		return usageError{Err: err}
 	}
-	r.how.Name = record.NameOf(r.fio)
+	r.how.Name, r.how.Signals = record.NameOf(r.fio), record.CanSignal(r.fio)
 	if r.how.Version, err = record.VersionOf(ctx, r.fio.Program); err != nil {
 		return err
 	}

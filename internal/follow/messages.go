@@ -18,9 +18,9 @@ import (
 // late warns about windows of live runs that are much longer than the others, because fio's reports came late.
 type late struct {
 	log      *slog.Logger
-	run      string // id of the latest one: each stage of an execution is a run of its own
-	elapsed  int64  // nominal start of the latest windows, in milliseconds since the run's start
-	shortest time.Duration
+	run      string        // id of the latest one: each stage of an execution is a run of its own
+	elapsed  int64         // nominal start of the latest windows, in milliseconds since the run's start
+	shortest time.Duration // length of the shortest window but for the first, which may be the rest of a cell
 }
 
 // window looks at a window, once for all directions.
@@ -33,7 +33,7 @@ func (l *late) window(w *window.Window) {
 		l.log.Warn(fmt.Sprintf("%s:%s: no report of fio for %v until %s: it waited for jobs that hang or sleep; when in that time its requests "+
 			"completed is unknown", w.Run.Archive, w.Run.Name, length.Round(100*time.Millisecond), unit.Time(w.End, unit.OfDay)))
 	}
-	if l.elapsed = w.ElapsedMS; l.shortest == 0 || length < l.shortest {
+	if l.elapsed = w.ElapsedMS; l.elapsed > 0 && (l.shortest == 0 || length < l.shortest) {
 		l.shortest = length
 	}
 }

@@ -3,16 +3,24 @@ package record
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// reportName returns the name of the file with all of fio's output, in the folder of a run.
-func reportName(run string) string { return run + ".json" }
+// reportName returns the name of the file with all of fio's output, in the folder of a run. If fio is asked for reports on a
+// grid, the name has the time between its edges: see evidence.Grid.
+func reportName(run string, grid time.Duration) string {
+	if grid > 0 {
+		run += fmt.Sprintf(".grid%ds", grid/time.Second)
+	}
+	return run + ".json"
+}
 
 // Output says where the user wants fio's output, and in which formats.
 type Output struct {

@@ -22,6 +22,7 @@ type Plan struct {
 	Copies map[string][]byte // by path, files that the command reads: job files with added options
 	Output Output
 	Every  time.Duration // time between two reports; 0: none before the end
+	Grid   bool          // fio writes these when it gets a signal, at multiples of that time since 1970, and not by itself
 	Length time.Duration // limit of the time that all jobs run; 0 if options do not say
 	Stages []Stage
 	Notes  []string // messages for the user
@@ -40,6 +41,7 @@ type Settings struct {
 	Version fioargs.Version
 	CPUs    int
 	Reports string // --reports: auto, none, or a time
+	Signals bool   // fio can be sent signals: see [CanSignal]
 	Quiet   bool   // fio shows no progress line
 
 	ReadFile func(name string) ([]byte, error) // reads job files, see [Files]
@@ -172,17 +174,35 @@ func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	isJSON := func(format string) bool { return format == "json" || format == jsonPlus }
 	formats := append(slices.DeleteFunc(slices.Clone(p.Output.Formats), isJSON), jsonPlus)
 	p.Words = append(p.Words, "--output-format="+strings.Join(formats, ","))
+	if err := p.reports(c, s); err != nil {
+		return err
+	}
 	if p.Output.File != "" {
-		p.Words = append(p.Words, "--output="+filepath.Join(s.Folder, reportName(s.Name)))
+		p.Words = append(p.Words, "--output="+filepath.Join(s.Folder, reportName(s.Name, p.grid())))
 	}
 	if _, ok := c.Own("eta"); !ok && s.Quiet {
 		p.Words = append(p.Words, "--eta=never")
 	}
+	if p.Every > 0 && !p.Grid && !p.Output.All {
+		p.Words = append(p.Words, fmt.Sprintf("--status-interval=%d", p.Every/time.Second))
+	}
+	return nil
+}
+
+// grid returns the time between the edges of the grid on which fio is asked for reports, or 0.
+func (p *Plan) grid() time.Duration {
+	if p.Grid {
+		return p.Every
+	}
+	return 0
+}
+
+// reports decides how often fio writes periodic reports, and what makes it write them.
+func (p *Plan) reports(c *fioargs.Command, s Settings) (err error) {
 	if o, ok := c.Own("status-interval"); ok {
 		p.Every, p.Output.All = o.Time(), true
 		return nil
 	}
-	var err error
 	if p.Every, err = every(s, c.Jobs, p.Length); err != nil {
 		return err
 	}
@@ -201,7 +221,10 @@ func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 		}
 		return nil
 	}
-	p.Words = append(p.Words, fmt.Sprintf("--status-interval=%d", p.Every/time.Second))
+	if p.Grid = s.Signals; !p.Grid {
+		p.note("fio2es cannot send signals to this fio, so fio itself times its reports (--status-interval). If several hosts run fio, " +
+			"their windows begin at different moments, and percentiles of all of them together are some 7 %% off, 20 %% at worst")
+	}
 	return nil
 }
 

@@ -48,6 +48,7 @@ func planOf(t *testing.T, line string, s Settings) (*Plan, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Signals = len(c.Before) == 0
 	return Of(c, s)
 }
 
@@ -62,7 +63,7 @@ func TestPlan(t *testing.T) {
 		note       string
 	}{
 		{"a job file", "fio job.fio", Settings{},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=1 -- job.fio", time.Second, ""},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- job.fio", time.Second, ""},
 		{"what has job_start", "fio job.fio", Settings{Version: fioargs.Version{Major: 3, Minor: 36}, Reports: "none"},
 			"fio " + short + "--output-format=normal,json+ -- job.fio", 0, ""},
 		{"what writes half of its logs", "fio job.fio", Settings{Version: fioargs.Version{Major: 3, Minor: 16}, Reports: "none"},
@@ -70,7 +71,9 @@ func TestPlan(t *testing.T) {
 		{"what starts fio, and its output", "sudo -E fio --output out --output-format=terse,json --eta=always --name=a --write_hist_log=mine",
 			Settings{Quiet: true, Reports: "5s"},
 			"sudo -E fio " + logs + "--output-format=terse,json+ --output=/runs/x/job.json --status-interval=5 --eta=always --name=a --write_hist_log=mine",
-			5 * time.Second, ""},
+			5 * time.Second, "cannot send signals to this fio"},
+		{"output of a fio that gets signals", "fio --output=out --name=a", Settings{},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --output=/runs/x/job.grid1s.json --name=a", time.Second, ""},
 		{"no progress of fio", "fio --minimal --append-terse --name=a", Settings{Quiet: true, Reports: "none"},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=terse,terse,json+ --eta=never --name=a", 0, ""},
 		{"reports of the user", "fio --status-interval=7 --name=a", Settings{},
@@ -85,11 +88,11 @@ func TestPlan(t *testing.T) {
 		{"logs that need memory", "fio hours.fio", Settings{Reports: "none"},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- hours.fio", 0, "up to 8 GiB for 16 jobs in 10h0m0s"},
 		{"many jobs", "fio many.fio", Settings{},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=12 -- many.fio", 12 * time.Second, "a report each 12s"},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- many.fio", 12 * time.Second, "a report each 12s"},
 		{"many jobs in a group", "fio grouped.fio", Settings{},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=1 -- grouped.fio", time.Second, ""},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- grouped.fio", time.Second, ""},
 		{"a long run", "fio night.fio", Settings{},
-			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=5 -- night.fio", 5 * time.Second, "up to the last 5s are lost"},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- night.fio", 5 * time.Second, "up to the last 5s are lost"},
 		{"too many jobs", "fio --name=a --numjobs=1000", Settings{},
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --name=a --numjobs=1000", 0, "all is lost if fio is killed"},
 	} {
@@ -100,6 +103,10 @@ func TestPlan(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(p.Words, " ")); diff != "" {
 				t.Error(diff)
+			}
+			asks := !slices.ContainsFunc(p.Words, func(word string) bool { return strings.HasPrefix(word, "--status-interval") })
+			if p.Grid != (asks && p.Every > 0) {
+				t.Errorf("asks fio for reports: %v", p.Grid)
 			}
 			if notes := strings.Join(p.Notes, "\n"); p.Every != tt.every || !strings.Contains(notes, tt.note) || tt.note == "" && notes != "" {
 				t.Errorf("every %v, notes %q", p.Every, notes)

@@ -28,14 +28,20 @@ type Streams struct {
 
 // Process is a running fio.
 type Process struct {
-	cmd    *exec.Cmd
-	passed int // number of signals passed to fio
+	cmd     *exec.Cmd
+	passed  int    // number of signals passed to fio
+	release func() // ends asking for reports
 }
 
 // Start starts the fio of a plan, for the run of an entry.
 func (p *Plan) Start(e *Entry, s Streams) (*Process, error) {
 	if err := p.writeCopies(); err != nil {
 		return nil, err
+	}
+	if e.Grid = p.grid(); e.Grid > 0 {
+		if err := e.append(); err != nil { // with the name of the report
+			return nil, err
+		}
 	}
 	cmd := exec.Command(p.Words[0], p.Words[1:]...)
 	cmd.Stdout, cmd.Stderr = s.Stdout, s.Stderr
@@ -58,7 +64,7 @@ func (p *Plan) Start(e *Entry, s Streams) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, missing(p.Words[0], err)
 	}
-	return &Process{cmd: cmd}, nil
+	return &Process{cmd: cmd, release: askOnGrid(cmd.Process, p.grid())}, nil
 }
 
 // missing explains that a program does not exist.
@@ -142,6 +148,7 @@ type Ending struct {
 // Wait waits until fio has ended.
 func (p *Process) Wait() (Ending, error) {
 	err := p.cmd.Wait()
+	p.release()
 	if err != nil && !errors.As(err, new(*exec.ExitError)) && !errors.Is(err, exec.ErrWaitDelay) {
 		return Ending{}, err
 	}

@@ -26,6 +26,8 @@ type Entry struct {
 	History string    `json:"history"` // history in which to store it, as messages name it
 	Command []string  `json:"command"` // without secrets
 	Started time.Time `json:"started"`
+	// time between the reports that fio is asked for with a signal; 0 if it is not
+	Grid time.Duration `json:"grid,omitempty"`
 	// there are secrets in its options, and so in fio's report: see [Entry.HideSecrets]
 	Secrets bool `json:"secrets,omitempty"`
 	// fio is started by another program, which does not keep the lock
@@ -111,7 +113,7 @@ func (e *Entry) IsCut() bool {
 }
 
 // Report returns the path of the file with all of fio's output.
-func (e *Entry) Report() string { return filepath.Join(e.Folder, reportName(e.Name)) }
+func (e *Entry) Report() string { return filepath.Join(e.Folder, reportName(e.Name, e.Grid)) }
 
 func (e *Entry) path() string { return e.Folder + entrySuffix }
 

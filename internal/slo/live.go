@@ -1,6 +1,7 @@
 package slo
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -29,7 +30,7 @@ type Live struct {
 	rules    []Rule
 	soFar    *Evaluator
 	alerts   []*Alert
-	shortest int64 // length of the shortest window, in milliseconds
+	shortest int64 // length of the shortest window but for the first, in milliseconds
 
 	busy map[string]time.Time // by direction: end of the last window with requests
 
@@ -86,7 +87,8 @@ func (l *Live) Add(w *window.Window, at time.Time) (changed []Alert, err error) 
 		if isRate && r.Direction == "" && w.Completed > 0 {
 			l.judge(r, "", false, w.Start, w.End, "", &changed) // what Tick found
 		}
-		if isRate && (one.end-one.start)*10 <= l.shortest { // too short for a rate: the run ends
+		const usual = 1000
+		if isRate && (one.end-one.start)*10 <= cmp.Or(l.shortest, usual) { // too short for a rate: the run begins or ends
 			continue
 		}
 		if o, ok := r.in(&one); ok {
@@ -95,7 +97,7 @@ func (l *Live) Add(w *window.Window, at time.Time) (changed []Alert, err error) 
 			l.judge(r, w.Direction, !o.met && !o.isUnknown, w.Start, w.End, text, &changed)
 		}
 	}
-	if length := one.end - one.start; l.shortest == 0 || length < l.shortest {
+	if length := one.end - one.start; w.ElapsedMS > 0 && (l.shortest == 0 || length < l.shortest) {
 		l.shortest = length
 	}
 	if w.Completed > 0 {

@@ -24,6 +24,7 @@ type Counts struct {
 	Cut        bool        // the log ends too early
 	Report     *fiolog.Job // its last periodic report so far; nil without any
 	Longest    int64       // row of a periodic report that came late; 0 if none did
+	Late       int64       // how long after an edge of its grid a periodic report came, at most
 }
 
 // Rows are the counts of one direction of a job.

@@ -202,23 +202,33 @@ func (r *Read) noteReports(said *assign.Remarks) {
 		said.Note("%s: fio's report has no bins, so the last part of an interval of each job is missing: run "+
 			"fio with --output-format=json+", p.Title)
 	}
-	longest := map[*assign.Output]int64{} // a late row of each file
+	longest, late := map[*assign.Output]int64{}, map[*assign.Output]int64{} // a late row of each file; a report on its grid
 	isPeriodic := func(j *plan.Job) bool { return j.Source == assign.FromReports }
 	for _, j := range p.Jobs {
 		if isPeriodic(j) {
 			longest[j.Entry.Out] = max(longest[j.Entry.Out], r.Counts[j].Longest)
+			late[j.Entry.Out] = max(late[j.Entry.Out], r.Counts[j].Late)
 		}
 	}
 	for _, j := range p.Jobs {
 		if !isPeriodic(j) {
 			continue
 		}
-		if out := j.Entry.Out; longest[out] > 0 {
-			said.Note("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
-				"that hang or sleep; when in that time a request completed is unknown, so such a time is one window; fio's histogram logs "+
-				"show it (--write_hist_log=NAME --log_hist_msec=1000)", out.File.Name(), seconds(out.Spacing()), seconds(longest[out]))
-			delete(longest, out)
+		out, logs := j.Entry.Out, ""
+		if out.Grid() == 0 { // fio2es run adds these logs
+			logs = "; fio's histogram logs show it (--write_hist_log=NAME --log_hist_msec=1000)"
 		}
+		switch share := float64(late[out]) / float64(out.Spacing()); {
+		case longest[out] > 0:
+			said.Note("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
+				"that hang or sleep; when in that time a request completed is unknown, so such a time is one window%s", out.File.Name(),
+				seconds(out.Spacing()), seconds(longest[out]), logs)
+		case share > 0.05:
+			said.Note("%s: fio wrote reports up to %d ms after it was asked for them, because the host was busy: windows may lack up to %.0f %% of "+
+				"their time, and have as much of the next window's: --reports with a longer time makes this share smaller", out.File.Name(), late[out], 100*share)
+		}
+		delete(longest, out)
+		delete(late, out)
 	}
 }
 

@@ -79,6 +79,7 @@ type Options struct {
 	Title       string    // of the run, in messages
 	Completions bool      // logs of completions come before histogram logs
 	Bins        hist.Hint // what the user says about the bins and the unit of logs
+	Jobs        bool      // each job is shown, also those of a group
 }
 
 // Assignment is which jobs an execution had, and what was found out of what its fios printed.

@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -68,7 +69,12 @@ func (j *Job) Serves(d fiolog.Direction) bool {
 }
 
 // File returns the base name of the file with the job's rows. Without rows it is that of its report.
-func (j *Job) File() string { return path.Base(j.Log.File.Path) }
+func (j *Job) File() string {
+	if j.Source == FromReports {
+		return j.Report()
+	}
+	return path.Base(j.Log.File.Path)
+}
 
 // Section returns the name of the job in fio's report, or "" if no report covers it.
 func (j *Job) Section() string {
@@ -132,6 +138,12 @@ type Entry struct {
 	Several bool     // its jobs ran at different times, which only their rows show
 	parts   []*Entry // the entries that were combined, because logs do not say to which of them they belong
 }
+
+// Grid returns the time between the edges of the grid on which fio was asked for its reports, or 0. See [evidence.Grid].
+func (o *Output) Grid() int64 { return evidence.Grid(o.File.Path) }
+
+// Spacing returns the time between reports in milliseconds, or 0 if there are too few to show it.
+func (o *Output) Spacing() int64 { return cmp.Or(o.Grid(), o.Execution.Spacing()) }
 
 // Options returns the options of a job of the report.
 func (o *Output) Options(job int) JobOptions {

@@ -134,6 +134,10 @@ func (p *assigner) choose(jobs []*Job, averaged []*JobLog) {
 			p.useRaw(j)
 			continue
 		}
+		if p.prefersReports(j) {
+			j.Head = evidence.Head{}
+			continue
+		}
 		switch why := p.whyNotHist(j); {
 		case why == nil, errors.Is(why, errNoRows) && j.Raw == nil: // a log without rows still belongs to its report
 			p.useHist(j)
@@ -152,6 +156,17 @@ func (p *assigner) choose(jobs []*Job, averaged []*JobLog) {
 	}
 	p.fallBack()
 	p.useAverages(averaged)
+}
+
+// prefersReports reports whether the periodic reports of a job are better than its histogram log: all fios wrote them at the
+// same moments, and at least as often as rows. Rows begin with the first completion of each job and direction, so they are cut
+// by the edges of windows. Reports have a group of jobs in one entry.
+func (p *assigner) prefersReports(j *Job) bool {
+	if !j.Entry.HasPeriodic() || p.opt.Jobs && j.Entry.Size > 1 {
+		return false
+	}
+	grid := j.Entry.Out.Grid()
+	return grid > 0 && grid <= number(j.Entry.Option("log_hist_msec"))
 }
 
 // errNoRows means that a histogram log has no rows.

@@ -135,6 +135,7 @@ func SplitPrefix(prefix string) (family, volume string) {
 
 // Stem returns the name of a report or job file without the endings that say that it is one.
 func Stem(base string) string {
+	base = evidence.CutGrid(base)
 	if ext := path.Ext(base); roles[ext] != RoleNone {
 		return strings.TrimSuffix(base, ext)
 	}

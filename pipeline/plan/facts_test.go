@@ -113,7 +113,7 @@ func TestNominal(t *testing.T) {
 		{[]int64{100, 620, 1095, 1597, 1700}, 500, 1000},
 		{[]int64{100, 1000}, 0, 1000}, // too few
 	} {
-		p := assign.Output{Execution: evidence.Execution{Times: c.times}}
+		p := assign.Output{Report: assign.Report{File: &evidence.File{File: &source.File{}}}, Execution: evidence.Execution{Times: c.times}}
 		if got := p.Spacing(); got != c.spacing || plan.UsualWindow(got) != c.usual {
 			t.Errorf("reports at %v: %d, windows of %d", c.times, got, plan.UsualWindow(got))
 		}

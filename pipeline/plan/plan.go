@@ -62,7 +62,8 @@ func (p *planner) plan() ([]*Plan, error) {
 //
 // It also chooses when they begin. That is with the run, unless all jobs have their rows at the same moments, which are
 // not multiples of the window's length. Then shifted windows follow the rows. Periodic reports are such rows: the first
-// one comes some time after the start. If it comes soon, the first window is longer.
+// one comes some time after the start. If it comes soon, the first window is longer. Reports that were asked for on a grid
+// end at its edges on all hosts, so windows follow the grid, and the first one is as long as what is left of its cell.
 func (p *planner) windows() error {
 	rows := int64(0)
 	for _, j := range p.Jobs {
@@ -105,7 +106,10 @@ func (p *planner) windows() error {
 			j.First = Modulo(middle+off[len(off)/2]-start, j.Interval)
 		}
 	}
+	isOnGrid := func(j *Job) bool { return j.Source == assign.FromReports && j.Entry.Out.Grid() > 0 }
 	switch phase, ok := PhaseOf(p.Jobs, p.Window); {
+	case !p.opt.ByJob && slices.ContainsFunc(p.Jobs, isOnGrid):
+		p.Shift = p.Start.UnixMilli() % p.Window
 	case !ok || phase == 0:
 	case p.Jobs[0].Source == assign.FromReports && phase < p.Window/2:
 		p.Shift = -phase
