@@ -107,7 +107,7 @@ func TestCut(t *testing.T) {
 			j := rowsAt(f.rows, f.rows)[0]
 			j.Host, j.Volume, j.Offset, j.Ran = f.host, f.volume, f.offset, f.seconds*1000
 			if f.isFromReports {
-				j.Source, j.Entry = assign.FromReports, &assign.Entry{Out: &assign.Output{Execution: evidence.Execution{Times: []int64{1000, 2000}}}}
+				j.Source, j.Entry = assign.FromReports, &assign.Entry{Out: &assign.Output{Report: assign.Report{File: j.Log.File}, Execution: evidence.Execution{Times: []int64{1000, 2000}}}}
 			}
 			jobs = append(jobs, j)
 		}
