@@ -175,7 +175,7 @@ func (k *kill) strike(t *testing.T, dir string, running *exec.Cmd) (report *os.F
 	deadline := time.Now().Add(time.Minute)
 	var pid int
 	for ; report == nil; time.Sleep(time.Millisecond) {
-		if found, _ := filepath.Glob(filepath.Join(dir, "fio2es", "runs", "*", "a.json")); len(found) > 0 {
+		if found, _ := filepath.Glob(filepath.Join(dir, "fio2es", "runs", "*", "a.grid1s.json")); len(found) > 0 {
 			report, _ = os.Open(found[0])
 		}
 		if time.Now().After(deadline) {

@@ -223,7 +223,7 @@ func (p *Plan) reports(c *fioargs.Command, s Settings) (err error) {
 	}
 	if p.Grid = s.Signals; !p.Grid {
 		p.note("fio2es cannot send signals to this fio, so fio itself times its reports (--status-interval). If several hosts run fio, " +
-			"their windows begin at different moments, and percentiles of all of them together are some 7 %% off, 20 %% at worst")
+			"their windows begin at different moments, and percentiles of all of them together are some 7 %% off, and may be 40 %%")
 	}
 	return nil
 }
