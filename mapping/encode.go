@@ -141,6 +141,7 @@ func appendObject(b []byte, v reflect.Value) []byte {
 
 var (
 	timeType, levelType         = reflect.TypeFor[time.Time](), reflect.TypeFor[Level]()
+	runType                     = reflect.TypeFor[Run]()
 	latencyType, fioLatencyType = reflect.TypeFor[Latency](), reflect.TypeFor[FioLatency]()
 )
 
@@ -174,6 +175,8 @@ func appendValue(b []byte, v reflect.Value) []byte {
 		switch v.Type() {
 		case timeType:
 			return appendTime(b, *timeOf(v))
+		case runType:
+			return v.Addr().Interface().(*Run).AppendJSON(b)
 		case latencyType:
 			return v.Addr().Interface().(*Latency).append(b)
 		case fioLatencyType: // percentiles also have fields of their own, because dashboards cannot search a list for a rank

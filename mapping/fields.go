@@ -31,6 +31,11 @@ const (
 	RemovedField   = "removed"
 	RemovedIDField = RemovedField + ".id"
 
+	// SharedField is the object of a document that has a [Part]. Only these have its run.
+	SharedField       = "shared"
+	SharedRunField    = SharedField + ".run"
+	SharedIngestField = SharedField + ".ingest"
+
 	// PendingField is true in an interval document of a version that is not current yet, because the version that it
 	// replaces still exists. Dashboards skip such documents, so each run counts once in sums. The field is removed when the
 	// old version is deleted.

@@ -30,7 +30,7 @@ func hasField(of reflect.Type, path string) bool {
 // TestFields: documents have the fields of queries. Elasticsearch finds nothing, without an error, by a name that does not exist.
 func TestFields(t *testing.T) {
 	interval, run, files := reflect.TypeFor[Interval](), reflect.TypeFor[Run](), []string{FilesField, FileRoleField, FileHashField, FileBeginField, FileSaysField}
-	seen := map[string]bool{RemovedField: true} // [Removed.AppendJSON] writes it
+	seen := map[string]bool{RemovedField: true, SharedField: true} // [Removed.AppendJSON] and [Part.AppendJSON] write them
 	check := func(of reflect.Type, object string, names ...string) {
 		for _, name := range names {
 			seen[object+name] = true
@@ -45,6 +45,7 @@ func TestFields(t *testing.T) {
 	check(run, "", files...)
 	check(reflect.TypeFor[Removed](), "", files...)
 	check(reflect.TypeFor[Removed](), RemovedField+".", strings.TrimPrefix(RemovedIDField, RemovedField+"."))
+	check(reflect.TypeFor[Part](), SharedField+".", strings.TrimPrefix(SharedRunField, SharedField+"."), strings.TrimPrefix(SharedIngestField, SharedField+"."))
 
 	set := token.NewFileSet()
 	source, err := parser.ParseFile(set, "fields.go", nil, 0)

@@ -77,6 +77,19 @@ type Store interface {
 	// version that are pending.
 	MakeCurrent(ctx context.Context, runID, ingest string) error
 
+	// Join stores the document of a shared run ([mapping.RunInfo.IsShared]), unless there is a run with this id, and returns
+	// what is stored. Interval documents of a shared run are visible some time after they were put, without Finish.
+	Join(ctx context.Context, run *mapping.Run) (*mapping.Run, error)
+
+	// PutPart stores a part of a shared run, when all interval documents that were put are stored. If its version is no longer current,
+	// because the run was removed or another version took its place, PutPart removes what is left of its version and
+	// fails with ErrReplaced.
+	PutPart(ctx context.Context, p *mapping.Part) error
+
+	// Parts returns the parts of a shared run, given by its full id, sorted by host and unit. Interval documents that were stored
+	// before a part are visible to later calls. Finish and Delete of the run remove the parts of other versions.
+	Parts(ctx context.Context, runID string) ([]*mapping.Part, error)
+
 	// Delete removes a run, given by its full id, and all its interval documents, finished or not. It fails with
 	// ErrNotFound if there is nothing to remove.
 	Delete(ctx context.Context, runID string) error

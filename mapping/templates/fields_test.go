@@ -18,16 +18,16 @@ import (
 // family is one of the two sorts of documents and the component that maps it.
 type family struct {
 	component string
-	document  document // a pointer to a zero one
-	metadata  []string // fields of the struct that Elasticsearch has itself
-	other     document // a pointer to a zero one of another type in the same index, or nil
+	document  document   // a pointer to a zero one
+	metadata  []string   // fields of the struct that Elasticsearch has itself
+	others    []document // pointers to zero ones of other types in the same index
 }
 
 type document interface{ AppendJSON([]byte) []byte }
 
 var documents = []family{
 	{"fio-latency-mappings", new(mapping.Interval), []string{"_doc_count"}, nil},
-	{"fio-runs-mappings", new(mapping.Run), nil, new(mapping.Removed)},
+	{"fio-runs-mappings", new(mapping.Run), nil, []document{new(mapping.Removed), new(mapping.Part)}},
 }
 
 // objectsByName are all objects for options.
@@ -90,8 +90,8 @@ func TestFullDocumentsAreMapped(t *testing.T) {
 	for _, d := range documents {
 		text := fullText(d.document)
 		content := decode(t, text)
-		if d.other != nil {
-			maps.Copy(content, decode(t, fullText(d.other)))
+		for _, other := range d.others {
+			maps.Copy(content, decode(t, fullText(other)))
 		}
 		properties := mappings(t, d.component)["properties"]
 		mapped := leaves(properties, "", map[string]string{})

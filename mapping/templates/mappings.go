@@ -24,6 +24,7 @@ func runMappings() Tree {
 	fields, double := t.At("template", "mappings", "properties"), map[string]any{"type": "double"}
 	fields.fill(reflect.TypeFor[mapping.Run](), double)
 	fields.At(mapping.RemovedField, "properties").fill(reflect.TypeFor[mapping.Removed](), double)
+	fields.At(mapping.SharedField, "properties").fill(reflect.TypeFor[mapping.Part](), double)
 	return t
 }
 

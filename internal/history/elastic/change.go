@@ -103,6 +103,9 @@ func (e *Store) Delete(ctx context.Context, runID string) error {
 	runs, err := e.remove(ctx, e.runs(), es.Term(mapping.RunField, runID))
 	intervals := 0
 	if err == nil {
+		err = e.removeParts(ctx, runID, "")
+	}
+	if err == nil {
 		if intervals, err = e.remove(ctx, e.intervals(), es.Term(mapping.RunField, runID)); err != nil && runs > 0 {
 			err = fmt.Errorf("%w; its run document is removed, but not all of its interval documents: remove these with fio2es check --repair", err)
 		}

@@ -244,6 +244,9 @@ func (e *Store) settleVersion(ctx context.Context, this history.Version) error {
 
 // removeOthers deletes the interval documents of a run's other versions, and those of this version in some indices.
 func (e *Store) removeOthers(ctx context.Context, this history.Version, outside []string) error {
+	if err := e.removeParts(ctx, this.Run, this.Ingest); err != nil {
+		return err
+	}
 	others := es.All(es.Term(mapping.RunField, this.Run), es.None(es.Term(mapping.IngestField, this.Ingest)))
 	_, err := e.client.DeleteAll(ctx, others, e.intervals())
 	for _, index := range outside {

@@ -225,8 +225,10 @@ func (e *Store) closePIT(ctx context.Context, id string) {
 // mostTerms limits the values in one query. Elasticsearch allows 65,536 terms, and 10,000 hits in one answer.
 const mostTerms = 10_000
 
-// isRun finds run documents, but not documents about removed runs.
-func isRun() any { return es.None(es.Exists(mapping.RemovedIDField)) }
+// isRun finds run documents, but not documents about removed runs and parts of runs.
+func isRun() any {
+	return es.None(es.Any(es.Exists(mapping.RemovedIDField), es.Exists(mapping.SharedRunField)))
+}
 
 // hashed finds documents whose list of files, below an object of theirs, has one of these hashes, as in [mapping.Source.Hashes].
 func hashed(object string, hashes []string) any {

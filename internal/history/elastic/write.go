@@ -36,7 +36,7 @@ func (d *document) bytes() int { return len(d.text) + len(d.index) + len(d.id) +
 // action returns the action line of the document in a request. A document does not replace another one, unless the version
 // is stored again: its labels may have changed since, or a later fio2es makes other numbers of the same files. A server may
 // carry out a request after it has answered 504: by then the document may have other labels, or have lost its pending mark,
-// and must keep that.
+// and must keep that. Documents of a shared version replace their own, because a host that starts again sends them again.
 func (d *document) action() []byte {
 	if d.of.again {
 		return mapping.AppendAction(nil, "index", d.index, d.id)
@@ -165,7 +165,7 @@ func (e *Store) look(ctx context.Context, of history.Version, start time.Time) (
 	defer e.mu.Unlock()
 	if !s.looked {
 		s.looked, s.hidden = true, have.HasOthers(of.Run, of.Ingest) || len(outside) > 0
-		s.again = !s.hidden && have[of.Run][of.Ingest].All() > 0
+		s.again = !s.hidden && have[of.Run][of.Ingest].All() > 0 || (&mapping.RunRef{Ingest: of.Ingest}).IsShared()
 	}
 	return s, nil
 }

@@ -35,6 +35,8 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 		{"AnnotateAtOnce", testAnnotateAtOnce},
 		{"Mark", testMark},
 		{"Removed", testRemoved},
+		{"Shared", testShared},
+		{"SharedReplaced", testSharedReplaced},
 		{"Compact", testCompact},
 		{"CompactInterrupted", testCompactInterrupted},
 		{"CompactReplaced", testCompactReplaced},

@@ -78,6 +78,17 @@ CREATE TABLE removed_files (
 CREATE INDEX removed_files_by_run ON removed_files (run);
 `
 
+// partsTable creates the table of the parts of shared runs, which earlier histories lack.
+const partsTable = `
+CREATE TABLE IF NOT EXISTS parts (
+	run    TEXT NOT NULL,
+	id     TEXT NOT NULL,
+	ingest TEXT NOT NULL,
+	doc    BLOB NOT NULL,
+	PRIMARY KEY (run, id)
+) WITHOUT ROWID;
+`
+
 // hasTables reports whether a file is a history; false means an empty file. It fails if another program or another
 // version of fio2es made the file.
 func hasTables(ctx context.Context, from interface {
@@ -103,7 +114,11 @@ func hasTables(ctx context.Context, from interface {
 // createTables creates the tables of an empty file in one transaction.
 func (s *Store) createTables(ctx context.Context) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
-		if ok, err := hasTables(ctx, tx); ok || err != nil {
+		ok, err := hasTables(ctx, tx)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, partsTable)
+		}
+		if ok || err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, schemaVersion)); err != nil {

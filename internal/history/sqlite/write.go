@@ -201,6 +201,7 @@ func (s *Store) Delete(ctx context.Context, runID string) error {
 func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	for _, statement := range []string{
 		`DELETE FROM intervals WHERE ingest IN (SELECT number FROM ingests WHERE ` + where + `)`,
+		`DELETE FROM parts WHERE (run, ingest) IN (SELECT run, ingest FROM ingests WHERE ` + where + `)`,
 		`DELETE FROM ingests WHERE ` + where,
 	} {
 		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {

@@ -1,0 +1,121 @@
+package elastic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Join implements [history.Store].
+func (e *Store) Join(ctx context.Context, run *mapping.Run) (stored *mapping.Run, err error) {
+	if err = run.Check(); err == nil {
+		err = e.Prepare(ctx)
+	}
+	if err == nil {
+		_, err = e.change(ctx, run.Run.ID, func(there *mapping.Run, err error) (*mapping.Run, error) {
+			if errors.Is(err, history.ErrNotFound) {
+				stored = run
+				return run, nil
+			}
+			stored = there
+			return nil, err
+		})
+	}
+	return stored, e.fail(ctx, "write to", err)
+}
+
+// PutPart implements [history.Store]. It makes nothing visible: a cluster with many hosts would do little else. Readers do
+// that.
+func (e *Store) PutPart(ctx context.Context, p *mapping.Part) error {
+	err := p.Check()
+	if err == nil {
+		err = e.Prepare(ctx)
+	}
+	if err == nil {
+		err = e.putPart(ctx, p)
+	}
+	return e.fail(ctx, "write to", err)
+}
+
+func (e *Store) putPart(ctx context.Context, p *mapping.Part) error {
+	this := history.Version{Run: p.Run, Ingest: p.Ingest}
+	if _, err := e.settled(ctx, this); err != nil {
+		return err
+	}
+	isCurrent := func() (bool, error) {
+		now, _, err := e.current(ctx, p.Run)
+		if errors.Is(err, history.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil && now.Run.Ingest == p.Ingest, err
+	}
+	is, err := isCurrent()
+	if err == nil && is {
+		r := esapi.IndexRequest{Index: e.runs(), DocumentID: url.PathEscape(p.ID()), Body: es.JSON(p.AppendJSON(nil))}
+		if err = e.client.Do(ctx, r, nil); err != nil {
+			return fmt.Errorf("store a part of run %s: %w", p.Run, err)
+		}
+		is, err = isCurrent() // or the part would outlive its run
+	}
+	if err != nil || is {
+		return err
+	}
+	for _, index := range []string{e.intervals(), e.runs()} {
+		if err := e.client.Refresh(ctx, index); err != nil {
+			return err
+		}
+	}
+	mine := es.All(es.Term(mapping.RunField, p.Run), es.Term(mapping.IngestField, p.Ingest))
+	if _, err := e.client.DeleteAll(ctx, mine, e.intervals()); err != nil {
+		return err
+	}
+	if _, err := e.client.DeleteAll(ctx, es.All(es.Term(mapping.SharedRunField, p.Run), es.Term(mapping.SharedIngestField, p.Ingest)), e.runs()); err != nil {
+		return err
+	}
+	return history.ErrReplaced
+}
+
+// Parts implements [history.Store]. It makes visible what hosts have sent, unless the user may not do that.
+func (e *Store) Parts(ctx context.Context, runID string) (parts []*mapping.Part, err error) {
+	for _, index := range []string{e.runs(), e.intervals()} {
+		if err := e.client.Refresh(ctx, index); err != nil && !errors.Is(err, es.ErrForbidden) {
+			return nil, e.fail(ctx, "read", err)
+		}
+	}
+	byRun := map[string]any{mapping.SharedRunField: map[string]any{"order": "asc", "unmapped_type": "keyword"}}
+	for h, err := range e.hits(ctx, "read the parts of a run", e.runs(), request{
+		Size: 200, Query: es.All(es.Term(mapping.SharedRunField, runID)), Sort: []any{byRun}, Stable: true,
+	}) {
+		if es.IsNotFound(err) { // there is no index yet
+			break
+		}
+		var p *mapping.Part
+		if err == nil {
+			p, err = mapping.ReadPart(h.Source)
+		}
+		if err != nil {
+			return nil, e.fail(ctx, "read", err)
+		}
+		parts = append(parts, p)
+	}
+	slices.SortFunc(parts, func(a, b *mapping.Part) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Unit, b.Unit)) })
+	return parts, nil
+}
+
+// removeParts deletes the parts of a run but those of a version.
+func (e *Store) removeParts(ctx context.Context, runID, but string) error {
+	if err := e.client.Refresh(ctx, e.runs()); err != nil {
+		return err
+	}
+	_, err := e.client.DeleteAll(ctx, es.All(es.Term(mapping.SharedRunField, runID), es.None(es.Term(mapping.SharedIngestField, but))), e.runs())
+	return err
+}

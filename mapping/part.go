@@ -1,0 +1,83 @@
+package mapping
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A shared run is a live run that several hosts send under one name, each the windows of its own jobs: documents of level
+// [Host], on one grid. Each fio of a host is a [Part] of it.
+
+// sharedPrefix begins the Ingest of a shared run. All its hosts have the same one.
+const sharedPrefix = LivePrefix + "shared-"
+
+// IsShared reports whether this version is sent by several hosts while fio runs.
+func (r *RunInfo) IsShared() bool { return isShared(r.Ingest) }
+
+// IsShared reports whether the document is of a version that several hosts send.
+func (r *RunRef) IsShared() bool { return isShared(r.Ingest) }
+
+func isShared(ingest string) bool { return strings.HasPrefix(ingest, sharedPrefix) }
+
+// SharedIngest returns the Ingest of an attempt of a shared run, from 1.
+func SharedIngest(attempt int) string { return sharedPrefix + strconv.Itoa(attempt) }
+
+// SharedID returns the id of the execution that an attempt of the shared run of a name is.
+func SharedID(name string, attempt int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "shared %q attempt %d", name, attempt))
+	return hex.EncodeToString(sum[:10])
+}
+
+// Part is what one fio on one host sends of a shared run.
+type Part struct {
+	Run    string `json:"run"`    // id of the run
+	Ingest string `json:"ingest"` // of the run
+	Host   string `json:"host"`
+	Unit   string `json:"unit"` // name of the fio among those of its host
+	// OffsetMS is what is added to the times of the windows before they are rounded to the grid. It is set once, so that
+	// a better start of the jobs moves no window.
+	OffsetMS int64     `json:"offset_ms"`
+	Seen     time.Time `json:"seen"`           // when the host sent the part
+	Last     time.Time `json:"last,omitzero"`  // all of its windows before were sent
+	Ended    time.Time `json:"ended,omitzero"` // when its fio had ended and all was sent
+	Exit     int       `json:"exit,omitempty"` // code of its fio
+	// Document is that of a run of this part alone: its totals, sections, options, clock and reports.
+	Document *Run `json:"document"`
+}
+
+// ID returns the document's _id. No run has this id.
+func (p *Part) ID() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", p.Run, p.Host, p.Unit))
+	return SharedField + "." + hex.EncodeToString(sum[:10])
+}
+
+// Check fails if the document is wrong: see [Run.Check].
+func (p *Part) Check() error {
+	if p.Run == "" || p.Host == "" || !isShared(p.Ingest) || !isTime(p.Seen) {
+		return fmt.Errorf("check part %q of run %q: %w", p.Unit, p.Run, ErrIdentity)
+	}
+	return p.Document.Check()
+}
+
+// AppendJSON appends the document to dst. It has no field of a run document but below [SharedField], so readers and dashboards do not
+// take it for a run.
+func (p *Part) AppendJSON(dst []byte) []byte {
+	return append(appendObject(append(dst, `{"`+SharedField+`":`...), reflect.ValueOf(p).Elem()), '}')
+}
+
+// ReadPart is the inverse of [Part.AppendJSON].
+func ReadPart(text []byte) (*Part, error) {
+	var doc struct {
+		Shared *Part `json:"shared"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil || doc.Shared == nil || doc.Shared.Document == nil {
+		return nil, fmt.Errorf("read a part of a run: %w (%v)", ErrUnreadable, err)
+	}
+	return doc.Shared, nil
+}
