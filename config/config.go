@@ -19,6 +19,7 @@ import (
 type Config struct {
 	History  string `mapstructure:"history"` // the file of the embedded history
 	Prefix   string `mapstructure:"prefix"`  // of index names
+	Host     string `mapstructure:"host"`    // name of this machine in runs that it stores; empty: that of the system
 	TZ       string `mapstructure:"tz"`      // time zone of times for people: UTC, local, or a name such as Europe/Berlin
 	Analysis `mapstructure:",squash"`
 
@@ -91,6 +92,15 @@ type Compact struct {
 type Alerts struct {
 	Alertmanager string `mapstructure:"alertmanager"` // its address; empty: none
 	Exec         string `mapstructure:"exec"`         // program that is called once an alert fires or is resolved
+}
+
+// HostName returns the name of this machine in runs. It is "" if the system does not know it.
+func (c *Config) HostName() string {
+	if c.Host != "" {
+		return c.Host
+	}
+	name, _ := os.Hostname()
+	return name
 }
 
 // Enabled reports whether the history is in a cluster.

@@ -38,6 +38,7 @@ const (
 var flagNames = map[string]string{
 	"elasticsearch.addresses": "elasticsearch", "elasticsearch.ca": "ca",
 	"kibana.url": "kibana", "kibana.space": "kibana-space", "kibana.ca_cert": "kibana-ca", "sla": "rule",
+	"host": "", // the flag of this name chooses hosts of runs
 }
 
 // Variable returns the name of the environment variable of a setting.
@@ -99,7 +100,11 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	for name, value := range values {
 		key := strings.ReplaceAll(name, ".", delimiter)
 		v.SetDefault(key, value)
-		if f := flags.Lookup(cmp.Or(flagNames[name], name)); f != nil && f.Changed {
+		flag, isOther := flagNames[name]
+		if !isOther {
+			flag = name
+		}
+		if f := flags.Lookup(flag); f != nil && f.Changed {
 			faults = append(faults, v.BindPFlag(key, f))
 			c.Origins[name] = "--" + f.Name
 		} else if os.Getenv(Variable(name)) != "" {

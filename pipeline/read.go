@@ -251,6 +251,17 @@ func (s *Stage) Documents(ctx context.Context, run mapping.RunInfo, put func(*wi
 	return s.result(r), nil
 }
 
+// Known returns what is known of the document of a run before its rows are read: its settings, hosts, sections and clock.
+func (s *Stage) Known(run mapping.RunInfo) *mapping.Run {
+	r := newRunReader(s.input, s.said)
+	defer r.close()
+	r.info = run
+	doc := *r.known()
+	doc.Fio.Version, doc.Weighting, doc.IntervalMS = r.plan.Version(), r.opt.Weighting.String(), r.plan.Window
+	doc.Placed, doc.Program = r.plan.Placed, mapping.Program{Version: r.opt.Program}
+	return &doc
+}
+
 // news returns those of some messages that no result of the execution has had. Documents of runs have all of them.
 func (s *Stage) news(all []error) []error {
 	return slices.DeleteFunc(slices.Clone(all), func(err error) bool {

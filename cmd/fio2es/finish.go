@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"syscall"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/follow"
@@ -31,7 +32,8 @@ func (f *finished) add(other finished) {
 // finish stores the run of a fio that has ended, and removes its entry. isCut reports that fio was killed, so that
 // the run is not complete. After an error the entry stays, and the next run, ingest or follow tries again. If there is nothing to
 // store, the caller decides what happens to the entry: see [env.leave].
-func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, isCut bool) (f finished, err error) {
+func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, ending record.Ending) (f finished, err error) {
+	isCut := ending.Signal != 0
 	defer func() {
 		switch {
 		case err != nil:
@@ -64,12 +66,19 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 		}
 		maps.Copy(opt.Labels, entry.Sweep)
 	}
-	result, err := ingest.Runs(ctx, to, archive.Runs, ingest.Options{Pipeline: opt, Log: e.log})
+	how := ingest.Options{Pipeline: opt, Log: e.log}
+	var runs []*mapping.Run
+	if with := sharedOf(to, how, entry); with != nil {
+		runs, err = e.endShared(ctx, with, archive.Runs, ending.Code)
+	} else {
+		var result ingest.Result
+		result, err = ingest.Runs(ctx, to, archive.Runs, how)
+		runs, e.leftOut = result.Runs(), e.leftOut || result.LeftOut
+	}
 	if err != nil {
 		return f, err
 	}
-	e.leftOut = e.leftOut || result.LeftOut
-	for _, run := range result.Runs() {
+	for _, run := range runs {
 		if entry.Note != "" {
 			if run, err = to.Store.Annotate(ctx, run.Run.ID, mapping.Annotation{Note: &entry.Note}); err != nil {
 				return f, err
@@ -109,13 +118,20 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 		why = "fio2es was killed while fio ran"
 		entry.Note = strings.TrimSpace(entry.Note + "\n" + why + ", and how fio ended is not known")
 	}
-	f, err := e.finish(ctx, to, nil, entry, entry.IsCut())
+	var ending record.Ending
+	if entry.IsCut() {
+		ending = record.Ending{Code: 128 + int(syscall.SIGKILL), Signal: syscall.SIGKILL}
+	}
+	f, err := e.finish(ctx, to, nil, entry, ending)
 	if err = errors.Join(err, to.Store.Close()); err != nil {
 		return err
 	}
 	if len(f.runs) == 0 {
 		e.log.Info(fmt.Sprintf("note: nothing to store of an earlier run (%s): %s, and there is no report", strings.Join(entry.Command, " "), why))
 		return e.leave(entry, false)
+	}
+	if entry.Shared != "" && len(f.runs) > 0 && f.runs[0].Run.IsShared() {
+		e.log.Info(fmt.Sprintf("note: when the other hosts of run %s have ended, too, fio2es finish %[1]s stores the whole run", entry.Shared))
 	}
 	for _, run := range f.runs {
 		e.log.Info(fmt.Sprintf("note: stored %s (%s), which was not stored before: %s; fio's output is %s", facts.Title(run),

@@ -223,7 +223,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	}
 	word := unknown.GetSpecifiedName()
 	setting := strings.ReplaceAll(word, "-", "_")
-	isFlag := slices.Contains([]string{"history", "prefix", "interval", "weighting", "threads", "archive", "labels", "levels", "ca"}, setting)
+	isFlag := slices.Contains([]string{"history", "prefix", "interval", "weighting", "threads", "archive", "labels", "levels", "ca", "host"}, setting)
 	for _, name := range config.Names() {
 		if !isFlag && (name == setting || name == "elasticsearch."+setting) {
 			return usagef("--%s is no flag of %s but a setting: set %s, or %s in fio2es.yaml (fio2es help settings)", word, cmd.Name(), config.Variable(name), name)

@@ -14,6 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/shared"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -21,7 +22,7 @@ import (
 )
 
 func followCommand(e *env) *cobra.Command {
-	opt, pick, format, restore := follow.Options{}, query.Pick{}, table.Text, false
+	opt, pick, format, restore, name := follow.Options{}, query.Pick{}, table.Text, false, ""
 	cmd := &cobra.Command{
 		Use:   "follow PATH...",
 		Short: "Store runs while fio runs",
@@ -43,17 +44,21 @@ and Alertmanager if alerts.alertmanager is set, get what begins to be broken and
 met again (docs/live.md). A run that is over is checked as by sla; if it breaks a rule,
 the exit code is 4.
 
+With --run NAME all that fio does here is a part of the run NAME, of which follow on other
+hosts sends other parts: see run.
+
 stdout has a line for each window of a live run. After an interrupt (Ctrl-C), what
 was read is stored, and the exit code is 0.`,
 		Example: `  fio2es follow /data/cbt
   fio2es follow --elasticsearch https://es:9200 /data/cbt
   fio2es follow --rule 'p99 <= 20ms' --rule 'write.iops >= 5k' .
+  fio2es follow --run night7 /data/fio     on each host: one run of all
   fio2es follow --idle 10m --format json . | jq .p99_us`,
 		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			opt.Paths, opt.Window = args, windowLines(e.stdout, format)
 			opt.Ingest = ingest.Options{Pipeline: e.options(), Log: e.log, Restore: restore}
-			if err := checkFollow(&opt, cmd.Flags().Changed("idle")); err != nil {
+			if err := errors.Join(checkFollow(&opt, cmd.Flags().Changed("idle")), e.checkShared(name)); err != nil {
 				return err
 			}
 			opt.Wanted = pick.Compile()
@@ -67,8 +72,12 @@ was read is stored, and the exit code is 0.`,
 			if err != nil {
 				return err
 			}
-			if cluster, ok := to.Store.(*clusterStore); ok {
-				opt.Stored = func(ctx context.Context) bool { return e.markNews(ctx, cluster.Store) != nil }
+			if store, ok := to.Store.(shared.Store).Store.(*clusterStore); ok {
+				opt.Stored = func(ctx context.Context) bool { return e.markNews(ctx, store.Store) != nil }
+			}
+			if name != "" {
+				opt.Shared = &follow.Shared{To: to, Options: opt.Ingest, Member: shared.Member{Name: name, Host: e.cfg.HostName()}, Every: opt.Every}
+				opt.Host = e.cfg.HostName()
 			}
 			opt.Alerts = e.alerts(e.log)
 			result, err := follow.Follow(cmd.Context(), to, opt)
@@ -88,6 +97,7 @@ was read is stored, and the exit code is 0.`,
 	fl.Var((*expr.DurationFlag)(&opt.Idle), "idle", "end when nothing has changed for this `time` (default: run until interrupted)")
 	fl.BoolVar(&restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	addPickFlags(fl, &pick)
+	addRunFlag(fl, &name)
 	addSettings(fl, "rule")
 	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object a line)",
 		[]string{table.Text, table.CSV, table.JSON})

@@ -16,13 +16,24 @@ import (
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/shared"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// openHistory opens the history for reading: the cluster if the settings name one, otherwise the embedded history.
+// openHistory opens the history for reading: the cluster if the settings name one, otherwise the embedded history. Runs that several
+// hosts send read like any others.
 func (e *env) openHistory(ctx context.Context) (history.Store, error) {
+	store, err := e.openStored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return shared.Store{Store: store}, nil
+}
+
+// openStored opens the history as it is stored.
+func (e *env) openStored(ctx context.Context) (history.Store, error) {
 	e.noteInterrupted()
 	if e.cfg.Elasticsearch.Enabled() {
 		return e.cluster(ctx)
@@ -42,7 +53,7 @@ func (e *env) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
 // toChange opens the history for reading, or to change what it has. It creates nothing.
 func (e *env) toChange(ctx context.Context, change bool) (history.Store, error) {
 	if !change || !e.hasHistory() {
-		return e.openHistory(ctx)
+		return e.openStored(ctx)
 	}
 	if e.cfg.Elasticsearch.Enabled() {
 		return e.cluster(ctx)
@@ -57,10 +68,10 @@ const mostChecked = 256 << 20
 func (e *env) target(ctx context.Context, rules []slo.Rule) (ingest.Target, error) {
 	if e.cfg.Elasticsearch.Enabled() {
 		store, err := e.cluster(ctx)
-		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, IsCluster: true}, err
+		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: shared.Store{Store: store}, IsCluster: true}, err
 	}
 	store, err := e.writeEmbedded(ctx)
-	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, err
+	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: shared.Store{Store: store}}, err
 }
 
 // writeEmbedded opens the embedded history to store runs. If the user named the file and it is new, a note says so,

@@ -20,7 +20,7 @@ var groups = []struct {
 	title    string
 	commands []func(*env) *cobra.Command
 }{
-	{"Measure", []func(*env) *cobra.Command{runCommand, followCommand, watchCommand, doctorCommand, shimCommand}},
+	{"Measure", []func(*env) *cobra.Command{runCommand, followCommand, watchCommand, finishCommand, doctorCommand, shimCommand}},
 	{"Ask", []func(*env) *cobra.Command{showCommand, percentilesCommand, rankCommand, heatmapCommand, slaCommand, reportCommand}},
 	{"Compare", []func(*env) *cobra.Command{compareCommand, trendCommand, methodsCommand}},
 	{"Keep", []func(*env) *cobra.Command{

@@ -26,6 +26,7 @@ import (
 	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/shared"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -65,12 +66,21 @@ the values of options, which replace what the job file and the command line say;
 end a sweep. The same command continues a sweep that was interrupted, and runs only what
 the history lacks. The runs have the labels sweep and sweep_settings.
 
+--run NAME makes this fio a part of the run NAME, of which other hosts run other parts with
+the same NAME and into the same history. Each sends its windows while fio runs, and show,
+percentiles, watch and the others add them up, some seconds later. The clocks of the hosts
+must agree. When all parts have ended, and no other began for a minute, the last one stores
+the run of all; fio2es finish NAME does it before. A host has the name of its system, or
+that of the setting host (FIO2ES_HOST). With --repeat and --sweep each run has its number:
+NAME/1. NAME again is the next attempt at it.
+
 --client and --server are refused: run fio2es on each host.`,
 		Example: `  fio2es run job.fio
   fio2es run -- fio --name=a --rw=randread --size=1g
   fio2es run --labels release=reef --note 'new switch' job.fio
   fio2es run --repeat 5 --pause 10s job.fio
   fio2es run --sweep bs=4k,64k --sweep iodepth=1,4,16,64 job.fio
+  fio2es run --run night7 job.fio          on each host
   fio2es run --rule 'p99 <= 10ms' -- sudo fio --output=out.txt job.fio`,
 		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,6 +99,7 @@ the history lacks. The runs have the labels sweep and sweep_settings.
 	fl.BoolVar(&r.again, "again", false, "run all combinations of --sweep, also those that the history has")
 	fl.Var((*expr.DurationFlag)(&r.pause), "pause", "`time` to wait between two runs of --repeat and --sweep")
 	fl.StringVar(&r.reports, "reports", "auto", "`time` between periodic reports of fio, such as 5s; none; or auto: each second, or so rarely that they take under 1 % of the processors")
+	addRunFlag(fl, &r.name)
 	fl.BoolVar(&r.quiet, "quiet", false, "print lines in place of the live view")
 	return cmd
 }
@@ -109,6 +120,9 @@ func ownFlags(cmd *cobra.Command, words []string) error {
 func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	if r.repeat < 1 || r.pause < 0 {
 		return usagef("--repeat %d --pause %v: want at least 1, and no negative time", r.repeat, r.pause)
+	}
+	if err := r.checkShared(r.name); err != nil {
+		return err
 	}
 	if r.rules, err = r.liveRules(); err != nil {
 		return err
@@ -147,6 +161,9 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 		}
 	}
 	err = r.runTurns(s)
+	if err == nil {
+		err = r.finishShared(s.Context)
+	}
 	err = errors.Join(err, r.to.Store.Close())
 	printed := r.printFinished
 	if r.isSweep() {
@@ -216,9 +233,12 @@ func (r *runCall) runTurns(s *record.Relay) error {
 }
 
 func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
-	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
+	of, err := r.share(s.Context, t)
+	if err != nil {
+		return stored, err
+	}
 	entry, err := r.folders().Begin(record.Entry{
-		Name: r.how.Name, Host: host, History: r.historyName(), Command: t.fio.Shown(), Started: time.Now(),
+		Name: r.how.Name, Host: r.cfg.HostName(), Shared: of.name, Attempt: of.attempt, History: r.historyName(), Command: t.fio.Shown(), Started: time.Now(),
 		Secrets: t.fio.Secrets, Wrapped: len(t.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Sweep: r.labels(t),
 	})
 	if err != nil {
@@ -245,12 +265,65 @@ func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe
 		err = nil
 	}
-	stored, failedToStore := r.finish(s.Context, r.to, r.rules, entry, ending.Signal != 0)
+	stored, failedToStore := r.finish(s.Context, r.to, r.rules, entry, ending)
 	if failedToStore == nil && len(stored.runs) == 0 {
 		r.log.Info("note: fio wrote no report, so there is nothing to store")
 		failedToStore = r.leave(entry, err == nil)
 	}
 	return stored, errors.Join(failed, err, failedToStore)
+}
+
+// share says which run the fio of a turn shares with other hosts.
+func (r *runCall) share(ctx context.Context, t *turn) (of taken, err error) {
+	if r.name == "" {
+		return of, nil
+	}
+	if of.name = r.name; len(r.turns) > 1 {
+		of.name += fmt.Sprintf("/%d", slices.Index(r.turns, t)+1)
+	}
+	of.attempt, err = shared.Attempt(ctx, r.to.Store, shared.Member{Name: of.name, Host: r.cfg.HostName(), Unit: r.how.Name}, true, time.Now())
+	r.shared = append(r.shared, of)
+	return of, err
+}
+
+// finishShared finishes the shared runs whose parts have all ended, when no other part has begun for some time.
+func (r *runCall) finishShared(ctx context.Context) error {
+	for _, of := range r.shared {
+		isSaid := false
+		for {
+			finished, err := shared.FinishDue(ctx, r.to.Store, r.to.Sink, of.name, time.Now())
+			if err != nil {
+				return err
+			}
+			for _, run := range finished {
+				i := slices.IndexFunc(r.all.runs, func(part *mapping.Run) bool { return part.Run.ID == run.Run.ID })
+				if i >= 0 {
+					r.all.runs[i] = run.Light()
+				}
+			}
+			state, err := shared.StateOf(ctx, r.to.Store, of.name)
+			if err != nil {
+				return err
+			}
+			if state == shared.Over {
+				break
+			}
+			if state == shared.Sending {
+				r.log.Info(fmt.Sprintf("note: other hosts of run %s still run: the last of them stores the whole run", of.name))
+				break
+			}
+			if !isSaid {
+				isSaid = true
+				r.log.Info(fmt.Sprintf("run %s: all hosts have ended: it is stored in %v unless another one begins (Ctrl-C ends the wait; fio2es finish %[1]s stores it)", of.name, shared.Quiet))
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // spoils returns what spoils the measurements of a command, in a few lines.
@@ -342,6 +415,7 @@ func (r *runCall) follow(ctx context.Context, entry *record.Entry, log *slog.Log
 		Window: each, EndsFio: true,
 	}
 	opt.Ingest.Pipeline.Weighting = align.Completion
+	opt.Shared = sharedOf(r.to, opt.Ingest, entry)
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() {

@@ -44,7 +44,7 @@ func TestRunNotStored(t *testing.T) {
 	to, err := e.target(t.Context(), nil)
 	check(t, err)
 	full := ingest.Target{Sink: fullDisk{to.Sink}, Store: to.Store}
-	if _, err := e.finish(t.Context(), full, nil, entry, false); !errors.Is(err, errFull) {
+	if _, err := e.finish(t.Context(), full, nil, entry, record.Ending{}); !errors.Is(err, errFull) {
 		t.Errorf("on a full disk: %v", err)
 	}
 	check(t, to.Store.Close())

@@ -49,12 +49,14 @@ type runCall struct {
 	repeat        int
 	pause         time.Duration
 	quiet, again  bool
+	name          string // of the run that this host shares with others; empty: its own
 
-	rules []slo.Rule
-	to    ingest.Target
-	fio   *fioargs.Command // as the user wrote it
-	how   record.Settings
-	noted []string // notes so far
+	rules  []slo.Rule
+	to     ingest.Target
+	shared []taken          // in which the fios so far took part
+	fio    *fioargs.Command // as the user wrote it
+	how    record.Settings
+	noted  []string // notes so far
 
 	swept    []fioargs.Sweep // options and their values
 	turns    []*turn         // repetitions are outermost, so that a drift does not look like the effect of a setting

@@ -30,7 +30,7 @@ func watchCommand(e *env) *cobra.Command {
 newest live run of the history, which it waits for. A terminal shows the live view of "run". Without a terminal,
 and with --quiet, stdout has a line for each window, as with "follow". It continues with the next
 stage of the same fio. When the last one is over, it prints the rows of all stages and ends.
-Ctrl-C ends it before. Rules, from --rule or the settings (see sla), are checked as by
+Of a run of several hosts it says which are silent. Ctrl-C ends it before. Rules, from --rule or the settings (see sla), are checked as by
 "follow", for the whole run on all its hosts (docs/live.md).`,
 		Example: `  fio2es watch
   fio2es watch --elasticsearch https://es:9200 4f1d2c3a
@@ -60,7 +60,7 @@ Ctrl-C ends it before. Rules, from --rule or the settings (see sla), are checked
 				}
 				return line(w)
 			}
-			closeScreen := func() {}
+			closeScreen, log := func() {}, e.log
 			if !quiet && !cmd.Flags().Changed("format") && e.canShow() {
 				view := live.New(rules)
 				stageOf := func(run *mapping.Run) live.Stage {
@@ -85,7 +85,7 @@ Ctrl-C ends it before. Rules, from --rule or the settings (see sla), are checked
 			to := e.alerts(log)
 			defer to.Close()
 			checked := to.Watch(rules, hostOf(run), log)
-			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, every, func(run *mapping.Run, w *window.Window) error {
+			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, every, log, func(run *mapping.Run, w *window.Window) error {
 				whole := *w
 				whole.Run = &run.Run // windows of a history do not have its names
 				return errors.Join(show(run, w), checked.Window(&whole))

@@ -190,6 +190,10 @@ var rules = map[string]rule{
 		imports: []string{"pipeline", "pipeline/assign", "mapping", "internal/ahead", "internal/facts", "internal/history", "internal/slo", "internal/unit", "internal/window", "internal/workload/rule"},
 		why:     "storing runs does not depend on commands, settings or formats",
 	},
+	"internal/shared": {
+		level: 7, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window", "internal/workload/rule"},
+		why: "what hosts have sent is added up in any store, whoever read their files",
+	},
 	"internal/tidy": {
 		level:   11,
 		imports: []string{"mapping", "internal/facts", "internal/history", "internal/query", "internal/unit", "internal/workload"},
@@ -207,8 +211,8 @@ var rules = map[string]rule{
 	"internal/follow": {
 		level: 11,
 		imports: []string{
-			"internal/alert", "internal/ingest", "pipeline", "pipeline/assign", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/query", "internal/slo",
-			"internal/unit", "internal/window",
+			"internal/alert", "internal/ingest", "pipeline", "pipeline/align", "pipeline/assign", "pipeline/source", "mapping", "internal/facts", "internal/history",
+			"internal/query", "internal/shared", "internal/slo", "internal/unit", "internal/window",
 		},
 		why: "watching folders does not depend on commands, settings or formats",
 	},

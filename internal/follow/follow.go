@@ -19,6 +19,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/shared"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -35,6 +36,7 @@ type Options struct {
 	Wanted func(archive, path string) bool // reports whether a run is followed
 	Rules  []slo.Rule                      // rules for live runs and for runs that are over
 	Alerts *alert.Sender                   // where alerts about live runs go, besides the log; it may be nil
+	Shared *Shared                         // the run of which all fios are parts; nil: each is a run of its own
 
 	Every time.Duration // time between two looks, and between two updates of a live run's document
 	Quiet time.Duration // a run is over when its files have not changed for this time
@@ -169,6 +171,9 @@ func (f *follower) look(ctx, sessions context.Context) error {
 
 // store stores runs that are over.
 func (f *follower) store(ctx context.Context, over []*assign.Run) error {
+	if f.Shared != nil {
+		return f.end(ctx, over)
+	}
 	if len(over) == 0 {
 		return nil
 	}
@@ -207,6 +212,28 @@ func (f *follower) store(ctx context.Context, over []*assign.Run) error {
 	}
 	f.changed = time.Now()
 	return nil
+}
+
+// end sends the rest of fios that are over, as parts of a run, and finishes the run when all of its parts are over.
+func (f *follower) end(ctx context.Context, over []*assign.Run) error {
+	for _, run := range over {
+		w := f.watched[f.placeOf(run)]
+		isSent, err := f.Shared.isSent(ctx, run)
+		if err == nil && !isSent {
+			_, err = f.Shared.End(ctx, run, 0)
+			f.changed = time.Now()
+		}
+		if err != nil && !isReplaced(err) {
+			return err
+		}
+		w.stored = w.listing
+	}
+	finished, err := shared.FinishDue(ctx, f.to.Store, f.to.Sink, f.Shared.Member.Name, time.Now())
+	for _, run := range finished {
+		f.Ingest.Log.Info("stored " + facts.Title(run) + ": all its hosts have ended")
+		f.changed = time.Now()
+	}
+	return err
 }
 
 // watched is what is known of a run between two looks.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/alert"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/shared"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
@@ -58,6 +60,9 @@ func (f *follower) read(ctx context.Context, s *session, run *assign.Run) error 
 		}
 	})()
 	late := &late{log: f.Ingest.Log}
+	if f.Shared != nil {
+		return f.share(ctx, storing, run, late)
+	}
 	var rules *alert.Watch
 	said, execution := &pipeline.Result{}, ""
 	for stage, err := range pipeline.Live(storing, ctx, run, f.Ingest.Pipeline, f.Quiet) {
@@ -106,6 +111,50 @@ func (f *follower) read(ctx context.Context, s *session, run *assign.Run) error 
 	return nil
 }
 
+// share sends the stages of an execution to the run that its host shares with others, until fio or ctx ends.
+func (f *follower) share(ctx, storing context.Context, run *assign.Run, late *late) error {
+	attempt, err := f.Shared.attempt(ctx, run)
+	if err != nil {
+		return err
+	}
+	sending, lost := context.WithCancelCause(storing)
+	var beats sync.WaitGroup
+	defer beats.Wait()
+	defer lost(nil)
+	beat := func(to *shared.Sender) {
+		beats.Go(func() {
+			if err := to.Beat(sending); err != nil {
+				lost(err)
+			}
+		})
+	}
+	rules := f.Alerts.Watch(f.Rules, f.Shared.Member.Host, f.Ingest.Log)
+	defer rules.End(false)
+	each := func(w *window.Window) error {
+		return f.seen(w, func(w *window.Window) error {
+			late.window(w)
+			return rules.Window(w)
+		})
+	}
+	for stage, err := range pipeline.Live(sending, ctx, run, f.Shared.options(), f.Quiet) {
+		var result *pipeline.Result
+		if err == nil {
+			result, err = f.Shared.live(sending, run, stage, attempt, beat, each)
+		}
+		if err != nil && storing.Err() == nil && sending.Err() != nil {
+			err = context.Cause(sending)
+		}
+		if err != nil {
+			return err
+		}
+		result.Log(f.Ingest.Log)
+	}
+	if ctx.Err() == nil || f.EndsFio {
+		rules.End(true)
+	}
+	return nil
+}
+
 // liveRun returns the run as which a live stage is stored. It fails with [pipeline.ErrNotLive] if the history has all of it, or
 // if people removed it, which is decided when it is over.
 func (f *follower) liveRun(ctx context.Context, e *pipeline.Execution) (mapping.RunInfo, error) {
@@ -146,11 +195,7 @@ func (f *follower) storeLive(
 	stored := time.Now()
 	result, err := stage.Documents(ctx, run, func(w *window.Window, parts []*mapping.Interval) error {
 		if w.Level == highest {
-			isNew, err := f.windows.take(w)
-			if err == nil && isNew {
-				err = each(f.shown(w))
-			}
-			if err != nil {
+			if err := f.seen(w, each); err != nil {
 				return err
 			}
 		}
@@ -171,6 +216,15 @@ func (f *follower) storeLive(
 	return result, finish(result.Run)
 }
 
+// seen passes a window of a live run on, once, also to each.
+func (f *follower) seen(w *window.Window, each func(*window.Window) error) error {
+	isNew, err := f.windows.take(w)
+	if err == nil && isNew {
+		err = each(f.shown(w))
+	}
+	return err
+}
+
 // collect records the result of a run's session if the session has ended. It returns an error only if the error
 // concerns all runs.
 func (f *follower) collect(w *watched) error {
@@ -185,6 +239,9 @@ func (f *follower) collect(w *watched) error {
 		switch {
 		case err == nil:
 			w.ids = ids
+		case isReplaced(err):
+			f.Ingest.Log.Warn(err.Error() + ": the run is over, or was removed: nothing more is sent to it")
+			w.stored = w.listing
 		case errors.Is(err, pipeline.ErrNotLive), errors.Is(err, history.ErrRejected): // when it is over, a message says why
 			f.Ingest.Log.Debug(err.Error())
 		case !errors.Is(err, context.Canceled):

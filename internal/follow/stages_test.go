@@ -2,6 +2,7 @@ package follow
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func TestStages(t *testing.T) {
 		waitFio := later(0, func() { runStages(t, p.dir, start) })
 		var watched []string
 		waitWatch := later(7500*time.Millisecond, func() { // Follow stores at whole seconds
-			run, err := Watch(t.Context(), p.store, p.only().Run.ID, time.Second, func(run *mapping.Run, w *window.Window) error {
+			run, err := Watch(t.Context(), p.store, p.only().Run.ID, time.Second, slog.New(slog.DiscardHandler), func(run *mapping.Run, w *window.Window) error {
 				if run.Run.ID != w.Run.ID || run.Run.Stages != len(stages) {
 					t.Errorf("a window of %s with run %+v", w.Run.ID, run.Run)
 				}

@@ -3,21 +3,24 @@ package follow
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/shared"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // Watch calls take once with each window of the highest level of a live run, as Follow stores them, and with the document
 // of the run. When the next stage of its execution begins, it turns to that. It reads the history once per interval (every)
-// until the run is no longer live, and returns the last run document. Errors are those of the store, of take and of ctx.
+// until the run is no longer live, and returns the last run document. Of a run that several hosts send, log says which hosts are silent. Errors are those of the store, of take and of ctx.
 func Watch(
-	ctx context.Context, store history.Store, id string, every time.Duration, take func(*mapping.Run, *window.Window) error,
+	ctx context.Context, store history.Store, id string, every time.Duration, log *slog.Logger, take func(*mapping.Run, *window.Window) error,
 ) (*mapping.Run, error) {
+	var silence shared.Silence
 	given, from := map[window.Series]time.Time{}, time.Time{} // start of the last window by series, and where new ones may begin
 	for last := new(mapping.Run); ; {
 		next, err := nextStage(ctx, store, last) // before the run is read, which is stored to its end if there is one
@@ -27,6 +30,15 @@ func Watch(
 		run, err := store.Run(ctx, id)
 		if err != nil {
 			return nil, err
+		}
+		if run.Run.IsShared() {
+			parts, err := store.Parts(ctx, run.Run.ID)
+			if err != nil {
+				return nil, err
+			}
+			for _, text := range silence.News(parts, time.Now()) {
+				log.Warn(text)
+			}
 		}
 		var windows []*window.Window
 		// otherwise there are no new windows

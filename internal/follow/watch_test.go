@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func TestWatch(t *testing.T) {
 			}
 		})
 		waitWatch := later(10*time.Second, func() {
-			run, err := Watch(t.Context(), p.store, p.only().Run.ID, time.Second, func(_ *mapping.Run, w *window.Window) error {
+			run, err := Watch(t.Context(), p.store, p.only().Run.ID, time.Second, slog.New(slog.DiscardHandler), func(_ *mapping.Run, w *window.Window) error {
 				watched = append(watched, w)
 				delays = append(delays, time.Since(w.End))
 				return nil
@@ -65,12 +66,12 @@ func TestWatchEnds(t *testing.T) {
 		ctx, stop = context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		n := 0
-		_, err := Watch(ctx, p.store, p.only().Run.ID, 100*time.Millisecond, func(*mapping.Run, *window.Window) error { n++; return nil })
+		_, err := Watch(ctx, p.store, p.only().Run.ID, 100*time.Millisecond, slog.New(slog.DiscardHandler), func(*mapping.Run, *window.Window) error { n++; return nil })
 		// the windows of the last second wait for the next one
 		if !errors.Is(err, context.DeadlineExceeded) || n != len(p.windows)-2 {
 			t.Errorf("%d windows, want %d: %v", n, len(p.windows), err)
 		}
-		if _, err := Watch(t.Context(), p.store, "none", time.Second, nil); err == nil {
+		if _, err := Watch(t.Context(), p.store, "none", time.Second, nil, nil); err == nil {
 			t.Error("there is no such run")
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/mapping"
@@ -75,7 +76,7 @@ func (f *Found) Reference(e *pipeline.Execution, opt *pipeline.Options) mapping.
 // compare decides between the run that was found and this one.
 func (d *Decision) compare(e *pipeline.Execution, found *Found, opt *pipeline.Options) {
 	have, id := found.Have, facts.ShortID(found.Have.Run.ID)
-	place := fmt.Sprintf("%s %s:%s", id, have.Run.Archive, have.Run.Name)
+	place := id + " " + strings.TrimPrefix(have.Run.Archive+":"+have.Run.Name, ":")
 	mine, theirs := &e.Source, &have.Source
 	isWhole := !found.Lacking && theirs.Contains(mine) // a file that changed while it was read has no hash there
 	if have.Run.Reading() == d.Run.Ingest && isWhole { // also after fio2es compact
@@ -84,7 +85,7 @@ func (d *Decision) compare(e *pipeline.Execution, found *Found, opt *pipeline.Op
 		}
 		return
 	}
-	if have.Run.Live() {
+	if have.Run.Live() && !have.Run.IsShared() { // a shared run may have the requests of other hosts
 		return
 	}
 	missing := theirs.MissingFrom(mine)

@@ -28,6 +28,9 @@ type Entry struct {
 	Started time.Time `json:"started"`
 	// time between the reports that fio is asked for with a signal; 0 if it is not
 	Grid time.Duration `json:"grid,omitempty"`
+	// the run that this host shares with others, and the attempt at it; empty if it is a run of its own
+	Shared  string `json:"shared,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
 	// there are secrets in its options, and so in fio's report: see [Entry.HideSecrets]
 	Secrets bool `json:"secrets,omitempty"`
 	// fio is started by another program, which does not keep the lock

@@ -415,3 +415,18 @@ func Ordered(levels ...iter.Seq2[*Window, error]) iter.Seq2[*Window, error] {
 		}
 	}
 }
+
+// Merge returns the sum of windows of one direction that begin and end at the same times, such as those of the hosts of a cluster. It
+// has the place of the first one.
+func Merge(windows []*Window) (*Window, error) {
+	w, sum := *windows[0], &joined{first: windows[0]}
+	for _, one := range windows {
+		h, err := one.Histogram()
+		if err != nil {
+			return nil, err
+		}
+		sum.add(one, h)
+	}
+	sum.fill(&w)
+	return &w, nil
+}

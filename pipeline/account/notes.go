@@ -164,7 +164,7 @@ func (r *Read) noteLogsOfEntries(said *assign.Remarks) {
 		}
 	}
 	isHist := func(log assign.Log) bool { return log.Kind.IsHistogram() }
-	if unwritten > 0 && !slices.ContainsFunc(p.Run.Logs, isHist) { // reports may replace logs that lack rows
+	if unwritten > 0 && !p.Run.OnlyReports && !slices.ContainsFunc(p.Run.Logs, isHist) { // reports may replace logs that lack rows
 		said.Note("%s: the histogram logs of %d of %d jobs are not here, so their periodic reports are used, the last one after %.1f s: fio writes "+
 			"these logs when it ends, so it was killed then, or the logs were left behind", p.Title, unwritten, len(p.Entries), seconds(last))
 	}

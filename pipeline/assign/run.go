@@ -25,7 +25,9 @@ type Run struct {
 	Others  []Log    // of all other kinds: by host, volume, job and kind
 	Reports []Report // fio's output, and files that may be
 	Cut     string   // how it is known that fio did not write all of its output; else empty
-	Unread  string   // a folder or file beside the run's files that could not be opened; else empty
+	// OnlyReports means that its logs were left out on purpose, so that windows are those that its reports had while fio ran.
+	OnlyReports bool
+	Unread      string // a folder or file beside the run's files that could not be opened; else empty
 
 	layout.Settings                // from the path and, after Configure, the configuration
 	Config          *evidence.File // benchmark_config.yaml, nil where there is none

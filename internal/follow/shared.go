@@ -1,0 +1,166 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/shared"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/assign"
+)
+
+// Shared sends fios of this host to a run that it shares with others.
+type Shared struct {
+	To      ingest.Target
+	Options ingest.Options
+	Member  shared.Member // of each fio; without a Unit it is the name of its run
+	Attempt int           // at the run; 0: see [shared.Attempt]
+	Every   time.Duration // time between two updates while fio runs
+}
+
+// options returns how files are read: requests count where they complete, so that a window is final at once and counts are whole.
+func (s *Shared) options() pipeline.Options {
+	opt := s.Options.Pipeline
+	opt.Weighting, opt.Precision = align.Completion, align.Precision{}
+	opt.Levels = []mapping.Level{mapping.Cluster, mapping.Section}
+	return opt
+}
+
+func (s *Shared) member(run *assign.Run) shared.Member {
+	m := s.Member
+	if m.Unit == "" {
+		m.Unit = run.Name()
+	}
+	return m
+}
+
+// attempt returns the attempt that a fio takes part in.
+func (s *Shared) attempt(ctx context.Context, run *assign.Run) (int, error) {
+	if s.Attempt > 0 {
+		return s.Attempt, nil
+	}
+	return shared.Attempt(ctx, s.To.Store, s.member(run), false, time.Now())
+}
+
+// join makes a stage of a fio take part in the run.
+func (s *Shared) join(ctx context.Context, run *assign.Run, stage *pipeline.Stage, attempt int) (*shared.Sender, error) {
+	e, err := stage.Execution(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := stage.Known(e.Run)
+	return shared.Join(ctx, s.To.Store, s.member(run), attempt, known)
+}
+
+// send reads a stage, and gives each window of all its jobs to each, and the documents to the sender.
+func (s *Shared) send(ctx context.Context, stage *pipeline.Stage, to *shared.Sender, each func(*window.Window) error) (*pipeline.Result, error) {
+	names, _ := stage.SectionNames()
+	p := stage.Plan()
+	return stage.Documents(ctx, to.Run(), func(w *window.Window, docs []*mapping.Interval) error {
+		if (w.Level == mapping.Section) == (len(names) > 0) {
+			nominal := w.ElapsedMS
+			if nominal == 0 { // the run may have cut its first window
+				nominal = -max(p.Shift, 0)
+			}
+			to.Add(p.Start.Add(time.Duration(nominal)*time.Millisecond), docs)
+		}
+		if w.Level == mapping.Cluster {
+			return each(w)
+		}
+		return nil
+	})
+}
+
+// live sends a stage while fio runs. It gives the sender to beat, which sends signs of life until fio has ended: a stage is not over before.
+func (s *Shared) live(
+	ctx context.Context, run *assign.Run, stage *pipeline.Stage, attempt int, beat func(*shared.Sender), each func(*window.Window) error,
+) (*pipeline.Result, error) {
+	to, err := s.join(ctx, run, stage, attempt)
+	if err != nil {
+		return nil, err
+	}
+	s.Options.Log.Info(fmt.Sprintf("%s sends to run %s (%s)", s.Member.Host, to.Run().Name, facts.ShortID(to.Run().ID)))
+	beat(to)
+	result, err := s.send(ctx, stage, to, func(w *window.Window) error {
+		err := each(w)
+		if now := time.Now(); err == nil && to.IsDue(s.Every, now) {
+			err = to.Send(ctx, ofPart(stage, stage.SoFar()), now)
+		}
+		return err
+	})
+	if err == nil {
+		err = to.Send(ctx, ofPart(stage, result.Run), time.Now())
+	}
+	return result, err
+}
+
+// End sends what the complete files of a fio say, and that it has ended with an exit code. It returns the runs that it is a part of.
+func (s *Shared) End(ctx context.Context, run *assign.Run, exit int) (runs []mapping.RunInfo, err error) {
+	attempt, err := s.attempt(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	reports := *run // the same windows as while fio ran
+	reports.Logs, reports.Others, reports.OnlyReports = nil, nil, true
+	for stage, err := range pipeline.Stages(ctx, &reports, s.options(), true) {
+		if err != nil {
+			return runs, err
+		}
+		if stage.Plan() == nil {
+			stage.Planned().Log(s.Options.Log)
+			continue
+		}
+		to, err := s.join(ctx, run, stage, attempt)
+		if err != nil {
+			return runs, err
+		}
+		result, err := s.send(ctx, stage, to, func(*window.Window) error { return nil })
+		if err == nil {
+			err = to.End(ctx, ofPart(stage, result.Run), exit, time.Now())
+		}
+		if err != nil {
+			return runs, err
+		}
+		result.Log(s.Options.Log)
+		runs = append(runs, to.Run())
+	}
+	return runs, nil
+}
+
+// isSent reports whether all of the reports of a fio that is over were sent before, or are in a run that is over.
+func (s *Shared) isSent(ctx context.Context, run *assign.Run) (bool, error) {
+	e, err := pipeline.Look(ctx, run, s.options())
+	if err != nil {
+		return false, err
+	}
+	found, err := ingest.Find(ctx, s.To.Store, e)
+	if err != nil || found.Have == nil {
+		return false, err
+	}
+	if !found.Have.Run.IsShared() {
+		return true, nil
+	}
+	parts, err := s.To.Store.Parts(ctx, found.Have.Run.ID)
+	return slices.ContainsFunc(parts, func(p *mapping.Part) bool {
+		return !p.Ended.IsZero() && p.Document.Source.SharesReport(&e.Source)
+	}), err
+}
+
+// ofPart returns the document of a run of this fio alone.
+func ofPart(stage *pipeline.Stage, doc *mapping.Run) *mapping.Run {
+	part := *doc
+	part.Run.Start = stage.Plan().Start
+	return &part
+}
+
+// isReplaced reports whether a run took no more windows, because it is over or was removed.
+func isReplaced(err error) bool { return errors.Is(err, history.ErrReplaced) }

@@ -1,0 +1,213 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Member is one fio on one host that takes part in the run of a name.
+type Member struct {
+	Name string // of the run
+	Host string
+	Unit string // name of the fio among those of its host
+}
+
+// ErrSending means that another process sends the same part.
+var ErrSending = errors.New("another fio of this host has the same name and sends to this run: give it another name (fio --name), or run it after that one")
+
+// Attempt returns which attempt at the run of a name a fio joins, from 1. It is the newest one, unless that is over or the fio
+// took part in it and has ended: then the next one begins. If isNew is true, the fio begins now, so a part that something still sends is
+// not its own.
+func Attempt(ctx context.Context, store history.Store, m Member, isNew bool, now time.Time) (int, error) {
+	runs, attempt, err := newest(ctx, store, m.Name)
+	if err != nil || attempt == 0 {
+		return 1, err
+	}
+	isLive, over := false, true
+	for _, run := range runs {
+		if !shared(run) {
+			continue
+		}
+		isLive = true
+		parts, err := store.Parts(ctx, run.Run.ID)
+		if err != nil {
+			return 0, err
+		}
+		over = over && isOver(parts, now)
+		i := slices.IndexFunc(parts, func(p *mapping.Part) bool { return p.Host == m.Host && p.Unit == m.Unit })
+		switch {
+		case i < 0:
+		case isNew && parts[i].Ended.IsZero() && !isSilent(parts[i], now):
+			return 0, fmt.Errorf("%s on %s: %w", m.Unit, m.Host, ErrSending)
+		case isNew || !parts[i].Ended.IsZero():
+			return attempt + 1, nil
+		}
+	}
+	if !isLive || over {
+		return attempt + 1, nil
+	}
+	return attempt, nil
+}
+
+// newest returns the runs of the newest attempt at the run of a name: its stages, in the order of their start. The attempt is 0 if
+// there is none.
+func newest(ctx context.Context, store history.Store, name string) (runs []*mapping.Run, attempt int, err error) {
+	for {
+		of := history.RunFilter{Execution: mapping.SharedID(name, attempt+1), Light: true}
+		next, err := history.Collect(store.Runs(ctx, of), nil)
+		if errors.Is(err, history.ErrNoIndex) {
+			err = nil
+		}
+		if err != nil || len(next) == 0 {
+			slices.Reverse(runs)
+			return runs, attempt, err
+		}
+		runs, attempt = next, attempt+1
+	}
+}
+
+// Sender sends the windows of one fio to the run that its host shares with others.
+type Sender struct {
+	store history.Store
+	run   *mapping.Run
+
+	mu       sync.Mutex
+	part     mapping.Part
+	isPlaced bool // the offset of the part is known
+	docs     []*mapping.Interval
+	windows  int       // that were added
+	end      time.Time // of the latest one
+	sent     time.Time
+}
+
+// Join makes a fio take part in a stage of an attempt at a run. doc is what is known of the stage on this host: the run gets its settings
+// and labels from its first host.
+func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *mapping.Run) (*Sender, error) {
+	run := *doc
+	execution := mapping.SharedID(m.Name, attempt)
+	run.Run.Execution, run.Run.ID = execution, mapping.StageID(execution, run.Run.Stage, run.Run.Stages)
+	run.Run.Name, run.Run.Archive, run.Run.Path = m.Name, "", ""
+	if run.Run.Stages > 1 {
+		run.Run.Name += "/" + run.Run.StageName
+	}
+	run.Run.Ingest, run.Run.Complete, run.Run.Start = mapping.SharedIngest(attempt), false, cell(doc.Run.Start, doc.IntervalMS)
+	run.Run.End = time.Time{}
+	run.Levels = []mapping.Level{mapping.Host}
+	joined, err := store.Join(ctx, &run)
+	switch {
+	case err != nil:
+		return nil, err
+	case joined.Run.Ingest != run.Run.Ingest:
+		return nil, fmt.Errorf("run %s: %w", m.Name, history.ErrReplaced)
+	case joined.IntervalMS != run.IntervalMS:
+		return nil, fmt.Errorf("its windows are of %d ms, and those of run %s of %d ms: let fio report as often on all hosts (--reports, --status-interval)",
+			run.IntervalMS, m.Name, joined.IntervalMS)
+	}
+	s := &Sender{store: store, run: joined, part: mapping.Part{Run: joined.Run.ID, Ingest: joined.Run.Ingest, Host: m.Host, Unit: m.Unit}}
+	parts, err := store.Parts(ctx, joined.Run.ID)
+	for _, p := range parts {
+		if p.ID() == s.part.ID() { // sent by a process that was killed
+			s.part, s.isPlaced = *p, true
+		}
+	}
+	return s, err
+}
+
+// Run returns the run as documents have it.
+func (s *Sender) Run() mapping.RunInfo { return s.run.Run }
+
+// Add takes the documents of a window of the fio, of all its jobs or of a section. nominal is when the window began by the grid of
+// this fio. It becomes a window of the host on the grid of the run.
+func (s *Sender) Add(nominal time.Time, docs []*mapping.Interval) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	length := time.Duration(s.run.IntervalMS) * time.Millisecond
+	start := nominal.Add(time.Duration(s.part.OffsetMS) * time.Millisecond).Round(length)
+	if !s.isPlaced {
+		s.part.OffsetMS, s.isPlaced = start.Sub(nominal).Milliseconds(), true
+	}
+	start, end := start.UTC(), start.UTC().Add(length)
+	for _, d := range docs {
+		scale := float64(d.Window.MS) / float64(s.run.IntervalMS)
+		d.Level, d.Host.Name, d.Fio.Job, d.Run.Hosts = mapping.Host, s.part.Host, s.part.Unit, []string{s.part.Host}
+		if d.Fio.Section != "" {
+			d.Fio.Job += ":" + d.Fio.Section
+		}
+		d.Time = start
+		d.Window = mapping.Window{End: end, MS: s.run.IntervalMS, ElapsedMS: start.Sub(s.run.Run.Start).Milliseconds(), Fastest: d.Window.Fastest, Slowest: d.Window.Slowest}
+		d.IOPS, d.Bandwidth = rounded(d.IOPS*scale, 1000), rounded(d.Bandwidth*scale, 1)
+		s.docs = append(s.docs, d)
+	}
+	s.windows++
+	if end.After(s.end) {
+		s.end = end
+	}
+}
+
+// IsDue reports whether nothing was sent for some time.
+func (s *Sender) IsDue(every time.Duration, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return now.Sub(s.sent) >= every
+}
+
+// Send stores all windows so far, with the document of the run as this fio has it, or with the last one if that is nil. If the run was
+// replaced or removed, it removes what it has sent, and fails with [history.ErrReplaced].
+func (s *Sender) Send(ctx context.Context, doc *mapping.Run, now time.Time) error {
+	return s.send(ctx, doc, now, func(p *mapping.Part) {
+		// other directions of the latest window may follow
+		if until := s.end.Add(-time.Duration(s.run.IntervalMS) * time.Millisecond); !s.end.IsZero() && until.After(p.Last) {
+			p.Last = until
+		}
+	})
+}
+
+// End sends the last windows, and that the fio has ended, with its exit code.
+func (s *Sender) End(ctx context.Context, doc *mapping.Run, exit int, now time.Time) error {
+	return s.send(ctx, doc, now, func(p *mapping.Part) { p.Last, p.Ended, p.Exit = s.end, now.UTC(), exit })
+}
+
+func (s *Sender) send(ctx context.Context, doc *mapping.Run, now time.Time, with func(*mapping.Part)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if doc != nil {
+		one := *doc
+		one.Levels, one.Documents = []mapping.Level{mapping.Host}, mapping.Documents{Host: s.windows}
+		s.part.Document = &one
+	}
+	if s.part.Document == nil { // nothing is known yet
+		return nil
+	}
+	s.sent, s.part.Seen = now, now.UTC()
+	with(&s.part)
+	docs := s.docs
+	if s.docs = nil; len(docs) > 0 {
+		if err := s.store.Put(ctx, docs); err != nil {
+			return err
+		}
+	}
+	return s.store.PutPart(ctx, &s.part)
+}
+
+// Beat sends a sign of life whenever nothing else was sent for some time, because fio may hang, until ctx ends or sending fails.
+func (s *Sender) Beat(ctx context.Context) error {
+	for {
+		select {
+		case <-time.After(Beat / 5):
+		case <-ctx.Done():
+			return nil
+		}
+		if now := time.Now(); s.IsDue(Beat, now) {
+			if err := s.Send(ctx, nil, now); err != nil {
+				return err
+			}
+		}
+	}
+}
