@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bufio"
@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -30,15 +31,15 @@ var accuracyNames = []string{"p50", "p90", "p95", "p99", "max"}
 var accuracyCases = []struct {
 	name       string
 	only       string // the run's path
-	align      Align
+	align      pipeline.Align
 	percentile []float64
 	max        float64
 	whole      float64
 }{
-	{"two-jobs-rw", "out", AlignRun, []float64{0.24, 0.28, 0.39, 0.21}, 1, 0.4},
-	{"coarseness", "out", AlignRun, []float64{3, 3, 3, 3}, 3, 3},
-	{"stalls", "out", AlignRun, []float64{0.16, 0.24, 0.57, 0.53}, 1, 0.4},
-	{"cbt-archive", "results/00000000/id-7c1f03ab", AlignJob, []float64{0.6, 0.6, 0.6, 0.6}, 1, 0.4},
+	{"two-jobs-rw", "out", pipeline.AlignRun, []float64{0.24, 0.28, 0.39, 0.21}, 1, 0.4},
+	{"coarseness", "out", pipeline.AlignRun, []float64{3, 3, 3, 3}, 3, 3},
+	{"stalls", "out", pipeline.AlignRun, []float64{0.16, 0.24, 0.57, 0.53}, 1, 0.4},
+	{"cbt-archive", "results/00000000/id-7c1f03ab", pipeline.AlignJob, []float64{0.6, 0.6, 0.6, 0.6}, 1, 0.4},
 }
 
 // TestAccuracy compares the percentiles of each second with those of the raw
@@ -50,7 +51,7 @@ func TestAccuracy(t *testing.T) {
 	for _, c := range accuracyCases {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join("..", "testdata", "corpus", c.name)
-			docs, res := readRun(t, path, c.only, Options{Align: c.align, Levels: []mapping.Level{mapping.Cluster}})
+			docs, res := readRun(t, path, c.only, pipeline.Options{Align: c.align, Levels: []mapping.Level{mapping.Cluster}})
 			raw := readRaw(t, path, c.only)
 			ours := errorsOf(docs, raw)
 			t.Logf("%-22s %s", "median error, percent:", strings.Join(accuracyNames, "    "))
@@ -237,7 +238,7 @@ func docOf(w *window.Window) *mapping.Interval {
 }
 
 // readRun makes the documents of one run under a path; only may be empty.
-func readRun(t *testing.T, path, only string, opt Options) ([]*mapping.Interval, *Result) {
+func readRun(t *testing.T, path, only string, opt pipeline.Options) ([]*mapping.Interval, *pipeline.Result) {
 	t.Helper()
 	docs, results := readStages(t, path, only, opt)
 	if len(results) != 1 {
@@ -247,9 +248,9 @@ func readRun(t *testing.T, path, only string, opt Options) ([]*mapping.Interval,
 }
 
 // readStages returns the documents and the result of each stage of the only execution under a path, or of one of several.
-func readStages(t *testing.T, path, only string, opt Options) (docs [][]*mapping.Interval, results []*Result) {
+func readStages(t *testing.T, path, only string, opt pipeline.Options) (docs [][]*mapping.Interval, results []*pipeline.Result) {
 	t.Helper()
-	a, err := Open(t.Context(), []string{path}, nil, nil)
+	a, err := pipeline.Open(t.Context(), []string{path}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func readStages(t *testing.T, path, only string, opt Options) (docs [][]*mapping
 		if only != "" && run.Path != only {
 			continue
 		}
-		for stage, err := range Stages(t.Context(), run, opt, false) {
+		for stage, err := range pipeline.Stages(t.Context(), run, opt, false) {
 			if err != nil {
 				t.Fatal(err)
 			}

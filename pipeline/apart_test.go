@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"path/filepath"
@@ -8,24 +8,25 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // TestHostsApart: hosts whose clocks or files do not fit together, and that they may be lined up at their starts.
 func TestHostsApart(t *testing.T) {
-	archive, err := Open(t.Context(), []string{filepath.Join("..", "testdata", "corpus", "cbt-archive")}, nil, nil)
+	archive, err := pipeline.Open(t.Context(), []string{filepath.Join("..", "testdata", "corpus", "cbt-archive")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer archive.Close()
 	run := archive.Runs[slices.IndexFunc(archive.Runs, func(r *assign.Run) bool { return slices.Contains(r.HostNames(), "hostB") })]
 	for _, c := range []struct {
-		opt  Options
+		opt  pipeline.Options
 		warn bool
 	}{
-		{Options{}, false},
-		{Options{Offsets: map[string]time.Duration{"hostB": time.Hour}}, true},
-		{Options{Offsets: map[string]time.Duration{"hostB": time.Hour}, Align: AlignJob}, false},
+		{pipeline.Options{}, false},
+		{pipeline.Options{Offsets: map[string]time.Duration{"hostB": time.Hour}}, true},
+		{pipeline.Options{Offsets: map[string]time.Duration{"hostB": time.Hour}, Align: pipeline.AlignJob}, false},
 	} {
 		result, err := Read(t.Context(), run, c.opt, func(*window.Window) error { return nil })
 		if err != nil {

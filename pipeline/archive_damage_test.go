@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestDamagedHost damages what an archive has of one host, in ways that its other files
@@ -69,7 +70,7 @@ func TestDamagedHost(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			docs, res := readRun(t, dir, r.Path, Options{})
+			docs, res := readRun(t, dir, r.Path, pipeline.Options{})
 			got, missing := completed(docs, mapping.Cluster), res.Run.Missing.Requests
 			if c.missing < 0 && (missing <= 0 || got+missing != c.there) || c.missing >= 0 && (got != c.there || missing != c.missing) {
 				t.Errorf("%d requests in documents and %d missing, want %d and %d", got, missing, c.there, c.missing)

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"archive/tar"
@@ -14,13 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // openRuns are the runs under some paths. The archive is closed with the test.
 func openRuns(t *testing.T, stdin string, paths ...string) []*assign.Run {
 	t.Helper()
-	a, err := Open(t.Context(), paths, strings.NewReader(stdin), nil)
+	a, err := pipeline.Open(t.Context(), paths, strings.NewReader(stdin), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestTogether(t *testing.T) {
 			[]string{"x .1 y.1", "one/x .1", "two/x .1", "two/y .1"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			runs, loose := Together(openRuns(t, "", c.paths...))
+			runs, loose := pipeline.Together(openRuns(t, "", c.paths...))
 			var got []string
 			for _, r := range runs {
 				line := r.Path
@@ -108,7 +109,7 @@ func TestTogetherOfOneName(t *testing.T) {
 		}
 		paths = append(paths, name)
 	}
-	if runs, _ := Together(openRuns(t, "", paths...)); len(runs) != 2 || len(runs[0].HostNames()) > 0 {
+	if runs, _ := pipeline.Together(openRuns(t, "", paths...)); len(runs) != 2 || len(runs[0].HostNames()) > 0 {
 		t.Errorf("%d runs, the first with hosts %q", len(runs), runs[0].HostNames())
 	}
 }
@@ -125,7 +126,7 @@ func TestTogetherAtOneTime(t *testing.T) {
 		}
 		paths = append(paths, name)
 	}
-	if runs, loose := Together(openRuns(t, "", paths...)); len(runs) != 2 || !loose {
+	if runs, loose := pipeline.Together(openRuns(t, "", paths...)); len(runs) != 2 || !loose {
 		t.Errorf("%d runs, want 2", len(runs))
 	}
 }
@@ -156,7 +157,7 @@ func TestLeftoverJob(t *testing.T) {
 			}
 		}
 		n, said := 0, ""
-		for stage, err := range Stages(t.Context(), openRuns(t, "", dir)[0], Options{}, true) {
+		for stage, err := range pipeline.Stages(t.Context(), openRuns(t, "", dir)[0], pipeline.Options{}, true) {
 			if err != nil {
 				t.Fatal(err)
 			}

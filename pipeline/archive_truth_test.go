@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -40,7 +41,7 @@ func TestTruth(t *testing.T) {
 			if _, err := spec.WriteDir(dir); err != nil {
 				t.Fatal(err)
 			}
-			archive, err := Open(t.Context(), []string{dir}, nil, nil)
+			archive, err := pipeline.Open(t.Context(), []string{dir}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +56,7 @@ func TestTruth(t *testing.T) {
 						t.Fatalf("no run %s was generated", run.Path)
 					}
 				}
-				docs, res, err := Documents(t.Context(), run, Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}})
+				docs, res, err := Documents(t.Context(), run, pipeline.Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestAverages reads logs of means (log_avg_msec): rate, bandwidth and mean latency of
@@ -33,7 +34,7 @@ func TestAverages(t *testing.T) {
 			}
 		}
 	}
-	docs, res := readRun(t, dir, "", Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}, Start: time.Unix(1.8e9, 0)})
+	docs, res := readRun(t, dir, "", pipeline.Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}, Start: time.Unix(1.8e9, 0)})
 	if len(res.Skipped) > 0 || len(res.Notes) == 0 || !strings.Contains(res.Notes[0].Error(), "averages") {
 		t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 	}
@@ -90,7 +91,7 @@ func TestUnknownAverages(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			docs, res := readRun(t, dir, "", Options{Levels: []mapping.Level{mapping.Cluster}, Start: time.UnixMilli(epoch)})
+			docs, res := readRun(t, dir, "", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}, Start: time.UnixMilli(epoch)})
 			got := ""
 			for _, d := range docs {
 				got += fmt.Sprintf("%d-%d %v %v, ", d.Window.ElapsedMS, d.Window.ElapsedMS+d.Window.MS, d.IOPS, d.Latency.Mean)
@@ -120,7 +121,7 @@ func TestBandwidth(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+			docs, res := readRun(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 			bytes := map[string]float64{}
 			for _, d := range docs {
 				length := float64(d.Window.MS)
@@ -157,7 +158,7 @@ func TestAveragesOfShortRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	docs, res := readRun(t, dir, "", Options{Levels: []mapping.Level{mapping.Cluster}})
+	docs, res := readRun(t, dir, "", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 	if len(docs) != 1 || docs[0].Requests.Completed != 300 || docs[0].Latency.Bins.Total() != 300 {
 		t.Errorf("%d documents, %+v; skipped %v, notes %v", len(docs), docs, res.Skipped, res.Notes)
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -12,12 +12,13 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // ingested reads the one run of a folder.
-func ingested(t *testing.T, dir string, opt Options) ([]*mapping.Interval, *Result) {
+func ingested(t *testing.T, dir string, opt pipeline.Options) ([]*mapping.Interval, *pipeline.Result) {
 	t.Helper()
-	archive, err := Open(t.Context(), []string{dir}, nil, nil)
+	archive, err := pipeline.Open(t.Context(), []string{dir}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestMoreGroupsWithUsualHost(t *testing.T) {
 			if _, err := spec.WriteDir(dir); err != nil {
 				t.Fatal(err)
 			}
-			docs, res := ingested(t, dir, Options{Window: time.Second})
+			docs, res := ingested(t, dir, pipeline.Options{Window: time.Second})
 			if len(res.Skipped) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "different numbers of groups") {
 				t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 			}
@@ -96,7 +97,7 @@ func TestMoreGroupsKnown(t *testing.T) {
 	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
-	_, res := ingested(t, dir, Options{Window: time.Second})
+	_, res := ingested(t, dir, pipeline.Options{Window: time.Second})
 	if len(res.Skipped)+len(res.Notes) > 0 {
 		t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 	}
@@ -129,7 +130,7 @@ func TestUsualColumnsOfAnotherLayout(t *testing.T) {
 	if _, err := spec.WriteDir(dir); err != nil {
 		t.Fatal(err)
 	}
-	docs, res := ingested(t, dir, Options{})
+	docs, res := ingested(t, dir, pipeline.Options{})
 	if len(res.Skipped) > 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Error(), "1856 bins are usually fio 3, coarseness 0, but are read as fio 3 with 58 groups, coarseness 1") {
 		t.Errorf("lost %v, notes %v", res.Skipped, res.Notes)
 	}
@@ -157,7 +158,7 @@ func TestMoreGroupsWithoutReport(t *testing.T) {
 			if log.Fio2 {
 				right.Unit = hist.Microseconds
 			}
-			_, res := ingested(t, dir, Options{Bins: right})
+			_, res := ingested(t, dir, pipeline.Options{Bins: right})
 			logged, _ := truth.Requests(fiotest.Read)
 			version := map[bool]int{true: 2, false: 3}[log.Fio2]
 			want := fmt.Sprintf("fio%d/%d/%d", version, c, log.Groups)
@@ -168,7 +169,7 @@ func TestMoreGroupsWithoutReport(t *testing.T) {
 				{}:                             "FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside the logs",
 				{Unit: right.Unit, Groups: 40}: fmt.Sprintf("%d bins contradict 40 groups of %s", log.Columns(), right.Unit),
 			} {
-				docs, res := ingested(t, dir, Options{Bins: hint})
+				docs, res := ingested(t, dir, pipeline.Options{Bins: hint})
 				if len(docs) > 0 || len(res.Skipped) == 0 || !strings.Contains(res.Skipped[0].Error(), says) {
 					t.Errorf("%s with %v: %d documents, lost %v", want, hint, len(docs), res.Skipped)
 				}
@@ -200,7 +201,7 @@ func TestMoreGroupsInReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	for groups, want := range map[int]string{0: "fio3/0/31", 34: "fio3/0/34", 29: "fio3/0"} {
-		docs, res := ingested(t, dir, Options{Bins: hist.Hint{Groups: groups}})
+		docs, res := ingested(t, dir, pipeline.Options{Bins: hist.Hint{Groups: groups}})
 		if len(res.Skipped) > 0 || res.Run == nil || requests(res.Run.All) != 52 {
 			t.Fatalf("%d groups: %+v, lost %v, notes %v", groups, res.Run, res.Skipped, res.Notes)
 		}
@@ -218,8 +219,8 @@ func TestMoreGroupsInReports(t *testing.T) {
 // TestSettingsOfBins: what documents are made of changes with what is said of the bins, and
 // only if something is.
 func TestSettingsOfBins(t *testing.T) {
-	plain, said := Options{}, Options{Bins: hist.Hint{Groups: 34}}
-	if strings.Contains(plain.settings(), "bins") || plain.settings() == said.settings() {
-		t.Errorf("%q and %q", plain.settings(), said.settings())
+	plain, said := pipeline.Options{}, pipeline.Options{Bins: hist.Hint{Groups: 34}}
+	if strings.Contains(plain.Fingerprint(), "bins") || plain.Fingerprint() == said.Fingerprint() {
+		t.Errorf("%q and %q", plain.Fingerprint(), said.Fingerprint())
 	}
 }

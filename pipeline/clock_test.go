@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"path/filepath"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // hostsOf are the hosts of corpus/cbt-archive with what their starts were delayed by.
@@ -14,7 +15,7 @@ var hostsOf = map[string]time.Duration{
 }
 
 // firstSlow is, for each host, when the first window begins whose p95 is above 1 ms.
-func firstSlow(t *testing.T, opt Options) (map[string]time.Duration, *mapping.Run) {
+func firstSlow(t *testing.T, opt pipeline.Options) (map[string]time.Duration, *mapping.Run) {
 	t.Helper()
 	opt.Levels = []mapping.Level{mapping.Host}
 	path := filepath.Join("..", "testdata", "corpus", "cbt-archive")
@@ -32,8 +33,8 @@ func firstSlow(t *testing.T, opt Options) (map[string]time.Duration, *mapping.Ru
 // started up to 1.7 s apart: by their own clocks they became slow in different seconds,
 // by the wall clock in the same one.
 func TestClock(t *testing.T) {
-	own, _ := firstSlow(t, Options{Align: AlignJob})
-	wall, run := firstSlow(t, Options{})
+	own, _ := firstSlow(t, pipeline.Options{Align: pipeline.AlignJob})
+	wall, run := firstSlow(t, pipeline.Options{})
 	same, differ := true, false
 	for host := range hostsOf {
 		same = same && wall[host] == wall["hostA"]
@@ -60,7 +61,7 @@ func TestOffset(t *testing.T) {
 			offsets = nil
 		}
 		dir := withoutReports(t)
-		docs, res := readRun(t, dir, "results/00000000/id-7c1f03ab", Options{Start: start, Offsets: offsets, Levels: []mapping.Level{mapping.Host}})
+		docs, res := readRun(t, dir, "results/00000000/id-7c1f03ab", pipeline.Options{Start: start, Offsets: offsets, Levels: []mapping.Level{mapping.Host}})
 		if res.Run.Clock.Source != "user" || !res.Run.Run.Start.Equal(start) {
 			t.Errorf("start %v by %s", res.Run.Run.Start, res.Run.Clock.Source)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -35,9 +36,9 @@ var corpusRuns = []struct {
 func TestCounts(t *testing.T) {
 	for _, c := range corpusRuns {
 		t.Run(c.path+" "+c.run, func(t *testing.T) {
-			for _, opt := range []Options{
+			for _, opt := range []pipeline.Options{
 				{},
-				{Align: AlignJob},
+				{Align: pipeline.AlignJob},
 				{Weighting: 1},
 				{SpreadAll: true},
 				{Window: 1300e6, Tolerance: -1},
@@ -98,7 +99,7 @@ func requests(t *mapping.Totals) int64 {
 
 // TestCompressedByFio: logs whose counts fio has lost are refused, with the reason.
 func TestCompressedByFio(t *testing.T) {
-	_, res := readRun(t, filepath.Join("..", "testdata", "corpus", "compressed"), "", Options{})
+	_, res := readRun(t, filepath.Join("..", "testdata", "corpus", "compressed"), "", pipeline.Options{})
 	if len(res.Skipped) == 0 || !errors.Is(errors.Join(res.Skipped...), fiolog.ErrStoredCompressed) {
 		t.Errorf("got %v, want %v", res.Skipped, fiolog.ErrStoredCompressed)
 	}

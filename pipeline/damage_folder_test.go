@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestDamagedReportInFolder cuts fio's report beside its log short: the loss must be
@@ -46,7 +47,7 @@ func TestDamagedReportInFolder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			a, err := Open(t.Context(), []string{dir}, nil, nil)
+			a, err := pipeline.Open(t.Context(), []string{dir}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +55,7 @@ func TestDamagedReportInFolder(t *testing.T) {
 			if len(a.Runs) != 1 {
 				t.Fatalf("%d runs", len(a.Runs))
 			}
-			res, err := Read(t.Context(), a.Runs[0], Options{}, func(*window.Window) error { return nil })
+			res, err := Read(t.Context(), a.Runs[0], pipeline.Options{}, func(*window.Window) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}

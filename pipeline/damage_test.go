@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // total is what fio counts for corpus/two-jobs-rw.
@@ -74,7 +75,7 @@ func TestDamage(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+			docs, res := readRun(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 			sum := int64(0)
 			for _, d := range docs {
 				sum += d.Requests.Completed
@@ -109,7 +110,7 @@ func TestKilled(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Join(reports[:2], nil), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	docs, res := readRun(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 	sum := int64(0)
 	for _, d := range docs {
 		sum += d.Requests.Completed
@@ -148,7 +149,7 @@ func TestTornReport(t *testing.T) {
 				if err := os.WriteFile(path, text, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				_, res := readRun(t, dir, "out", Options{})
+				_, res := readRun(t, dir, "out", pipeline.Options{})
 				return res.Run
 			}
 			before, after := read(counted, measured), read(measured+tt.by, measured+1)
@@ -276,7 +277,7 @@ func TestStoppedAtTheEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, res := readRun(t, dir, "out", Options{})
+		_, res := readRun(t, dir, "out", pipeline.Options{})
 		if isFound := strings.Contains(fmt.Sprint(res.Skipped), "rows are missing before this one"); isFound == isWhole || res.Run.Run.Complete != isWhole {
 			t.Errorf("%d requests: complete %v, %v", requests, res.Run.Run.Complete, res.Skipped)
 		}

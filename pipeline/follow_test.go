@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -22,6 +22,7 @@ import (
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
@@ -96,7 +97,7 @@ func appendReport(t *testing.T, file string, report []byte) {
 // onlyRun is the run under a path. The archive is closed with the test.
 func onlyRun(t *testing.T, path string) *assign.Run {
 	t.Helper()
-	a, err := Open(t.Context(), []string{path}, nil, nil)
+	a, err := pipeline.Open(t.Context(), []string{path}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,15 +121,15 @@ type followed struct {
 	docs   []given
 	stored []*mapping.Interval // the same in documents
 	batch  []*mapping.Interval
-	res    *Result // of the last stage, with what was missing in any
+	res    *pipeline.Result // of the last stage, with what was missing in any
 }
 
 // live follows an execution.
-func live(ctx context.Context, run *assign.Run, opt Options, quiet time.Duration) (out *followed, err error) {
+func live(ctx context.Context, run *assign.Run, opt pipeline.Options, quiet time.Duration) (out *followed, err error) {
 	out, opt.Workers = &followed{}, 1 // time in a bubble stands still while a worker waits for another
 	var skipped []error
 	id := ""
-	for stage, err := range Live(context.WithoutCancel(ctx), ctx, run, opt, quiet) {
+	for stage, err := range pipeline.Live(context.WithoutCancel(ctx), ctx, run, opt, quiet) {
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +155,7 @@ func live(ctx context.Context, run *assign.Run, opt Options, quiet time.Duration
 
 // follow lets fio write its reports into files, from the third of each on one a second,
 // for as many seconds, and follows them.
-func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[string]int) *followed {
+func follow(t *testing.T, opt pipeline.Options, fios map[string]*liveFio, seconds map[string]int) *followed {
 	t.Helper()
 	var out *followed
 	dir := t.TempDir()
@@ -227,7 +228,7 @@ func TestFollow(t *testing.T) {
 		{to: 20, direction: "read", latencies: []int{70_000}},                            // ends early
 		{from: 25, to: 60, direction: "write", latencies: []int{5_000_000}, waits: true}, // begins late
 	}}
-	f := follow(t, Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 60})
+	f := follow(t, pipeline.Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 60})
 	f.check(t)
 	over := fio.start.Add(60 * time.Second)
 	for _, d := range f.docs {
@@ -246,7 +247,7 @@ func TestFollowHosts(t *testing.T) {
 	of := func(latency int) *liveFio { // the same contents would be a copy
 		return &liveFio{jobs: []liveJob{{to: 90, direction: "read", latencies: []int{1000, latency}}}}
 	}
-	f := follow(t, Options{}, map[string]*liveFio{"json_output.0.a": of(2000), "json_output.0.b": of(3000)}, map[string]int{"json_output.0.a": 90, "json_output.0.b": 30})
+	f := follow(t, pipeline.Options{}, map[string]*liveFio{"json_output.0.a": of(2000), "json_output.0.b": of(3000)}, map[string]int{"json_output.0.a": 90, "json_output.0.b": 30})
 	f.check(t)
 	for _, d := range f.docs {
 		if late := d.at.Sub(d.Window.End); late > 33*time.Second {
@@ -265,7 +266,7 @@ func TestFollowStages(t *testing.T) {
 			{from: second, to: 31, direction: "read", latencies: []int{250_000, latency}, waits: true, group: 2},
 		}}
 	}
-	f := follow(t, Options{}, map[string]*liveFio{"json_output.0.a": of(10, 25, 2000), "json_output.0.b": of(11, 26, 3000)},
+	f := follow(t, pipeline.Options{}, map[string]*liveFio{"json_output.0.a": of(10, 25, 2000), "json_output.0.b": of(11, 26, 3000)},
 		map[string]int{"json_output.0.a": 31, "json_output.0.b": 31})
 	f.check(t)
 	starts, ids := map[string]time.Time{}, map[string]bool{}
@@ -293,7 +294,7 @@ func TestFollowBeside(t *testing.T) {
 		{to: 30, direction: "write", latencies: []int{20_000}},
 		{from: 8, to: 30, direction: "read", latencies: []int{70_000}, waits: true, group: 1},
 	}}
-	f := follow(t, Options{}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 30})
+	f := follow(t, pipeline.Options{}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 30})
 	id := f.res.Run.Run.ID
 	f.docs = slices.DeleteFunc(f.docs, func(d given) bool { return d.run.ID != id })
 	f.stored = slices.DeleteFunc(f.stored, func(d *mapping.Interval) bool { return d.Run.ID != id })
@@ -303,7 +304,7 @@ func TestFollowBeside(t *testing.T) {
 // TestFollowRamp: following begins with the first report after the ramp_time, and its window has no time of the ramp.
 func TestFollowRamp(t *testing.T) {
 	fio := &liveFio{jobs: []liveJob{{from: 2, to: 30, direction: "read", latencies: []int{70_000}, waits: true, late: 600}}}
-	f := follow(t, Options{}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 30})
+	f := follow(t, pipeline.Options{}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 30})
 	f.check(t)
 }
 
@@ -327,12 +328,12 @@ func TestFollowReal(t *testing.T) {
 					}
 				})
 				var err error
-				f, err = live(t.Context(), run, Options{}, 5*time.Second)
+				f, err = live(t.Context(), run, pipeline.Options{}, 5*time.Second)
 				if err != nil {
 					t.Fatal(err)
 				}
 			})
-			stages, _ := readStages(t, file, "", Options{})
+			stages, _ := readStages(t, file, "", pipeline.Options{})
 			f.batch = slices.Concat(stages...)
 			var live []*mapping.Interval
 			names := map[string]bool{}
@@ -379,7 +380,7 @@ func TestFollowEnds(t *testing.T) {
 			appendReport(t, file, fio.report(41))
 			stop()
 		})
-		f, err := live(ctx, onlyRun(t, file), Options{}, time.Hour)
+		f, err := live(ctx, onlyRun(t, file), pipeline.Options{}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -400,8 +401,8 @@ func TestNotLive(t *testing.T) {
 			}
 			appendReport(t, three, fio.report(n))
 		}
-		for path, want := range map[string]error{two: ErrNotLive, logs: ErrNotLive, three: nil} {
-			if _, err := live(t.Context(), onlyRun(t, path), Options{}, time.Second); !errors.Is(err, want) {
+		for path, want := range map[string]error{two: pipeline.ErrNotLive, logs: pipeline.ErrNotLive, three: nil} {
+			if _, err := live(t.Context(), onlyRun(t, path), pipeline.Options{}, time.Second); !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", path, err, want)
 			}
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -38,7 +39,7 @@ func TestGrid(t *testing.T) {
 				if err := os.WriteFile(file, bytes.Join(reports, nil), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				docs, result := readRun(t, file, "", Options{Weighting: align.Completion})
+				docs, result := readRun(t, file, "", pipeline.Options{Weighting: align.Completion})
 				if notes := fmt.Sprint(result.Notes); !strings.Contains(notes, c.note) {
 					t.Errorf("notes %s, want %s", notes, c.note)
 				}

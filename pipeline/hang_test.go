@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestHang: a hang of storage for 3 s looks like one, from each kind of files of a run of fio 3.42: in each window are the
@@ -26,16 +27,16 @@ func TestHang(t *testing.T) {
 					if err := os.WriteFile(filepath.Join(dir, "out.json"), reports[len(reports)-1], 0o644); err != nil {
 						t.Fatal(err)
 					}
-					docs, _ := readRun(t, dir, "out", Options{})
+					docs, _ := readRun(t, dir, "out", pipeline.Options{})
 					return docs
 				},
 				"log and reports": func(t *testing.T, dir string) []*mapping.Interval {
-					docs, _ := readRun(t, dir, "out", Options{})
+					docs, _ := readRun(t, dir, "out", pipeline.Options{})
 					return docs
 				},
 				"reports": func(t *testing.T, dir string) []*mapping.Interval {
 					removeFiles(t, dir, "_clat_hist.")
-					docs, _ := readRun(t, dir, "out", Options{})
+					docs, _ := readRun(t, dir, "out", pipeline.Options{})
 					return docs
 				},
 				"live": func(t *testing.T, _ string) []*mapping.Interval { return followReports(t, "out.json", reports) },
@@ -74,7 +75,7 @@ func followReports(t *testing.T, name string, reports [][]byte) (docs []*mapping
 				appendReport(t, file, reports[i])
 			}
 		})
-		f, err := live(t.Context(), run, Options{}, 10*time.Second)
+		f, err := live(t.Context(), run, pipeline.Options{}, 10*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -11,11 +11,12 @@ import (
 
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // executionOf returns by what a store finds the run in a folder with these files.
-func executionOf(t *testing.T, files map[string][]byte) *Execution {
+func executionOf(t *testing.T, files map[string][]byte) *pipeline.Execution {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -23,8 +24,8 @@ func executionOf(t *testing.T, files map[string][]byte) *Execution {
 			t.Fatal(err)
 		}
 	}
-	var found *Execution
-	_, err := theStage(t.Context(), onlyRun(t, dir), Options{}, true, func(s *Stage) (_ *Result, err error) {
+	var found *pipeline.Execution
+	_, err := theStage(t.Context(), onlyRun(t, dir), pipeline.Options{}, true, func(s *pipeline.Stage) (_ *pipeline.Result, err error) {
 		found, err = s.Execution(t.Context())
 		return nil, err
 	})
@@ -47,13 +48,13 @@ func TestExecutionIsOfContents(t *testing.T) {
 	before := executionOf(t, map[string][]byte{"out.json": early})
 	printed := executionOf(t, map[string][]byte{"out": slices.Concat([]byte("Starting 2 processes\n"), early, []byte("\nall done\n"))})
 	other := executionOf(t, map[string][]byte{"out.json": bytes.ReplaceAll(early, []byte(`timestamp_ms" : 1`), []byte(`timestamp_ms" : 2`))})
-	for name, e := range map[string]*Execution{"printed": printed, "other": other} {
+	for name, e := range map[string]*pipeline.Execution{"printed": printed, "other": other} {
 		if isSame := name == "printed"; mapping.SameExecution(&e.Source, &before.Source) != isSame || e.Source.Contains(&before.Source) != isSame {
 			t.Errorf("%s: the same: %v", name, !isSame)
 		}
 	}
 	for name, c := range map[string]struct {
-		e    *Execution
+		e    *pipeline.Execution
 		of   *mapping.Source
 		want bool
 	}{
@@ -67,9 +68,9 @@ func TestExecutionIsOfContents(t *testing.T) {
 }
 
 // readWhile makes the documents of the only run of a folder. Its hashes are known, and no row is read yet, when it calls write.
-func readWhile(t *testing.T, dir string, write func(*Execution) error) *Result {
+func readWhile(t *testing.T, dir string, write func(*pipeline.Execution) error) *pipeline.Result {
 	t.Helper()
-	res, err := theStage(t.Context(), onlyRun(t, dir), Options{}, true, func(s *Stage) (*Result, error) {
+	res, err := theStage(t.Context(), onlyRun(t, dir), pipeline.Options{}, true, func(s *pipeline.Stage) (*pipeline.Result, error) {
 		e, err := s.Execution(t.Context())
 		if err == nil {
 			err = write(e)
@@ -98,7 +99,7 @@ func TestGrownWhileRead(t *testing.T) {
 	if err := write(4); err != nil {
 		t.Fatal(err)
 	}
-	first := readWhile(t, dir, func(*Execution) error { return write(5) })
+	first := readWhile(t, dir, func(*pipeline.Execution) error { return write(5) })
 	if !slices.ContainsFunc(first.Skipped, isChanged) {
 		t.Fatalf("%v", first.Skipped)
 	}
@@ -106,7 +107,7 @@ func TestGrownWhileRead(t *testing.T) {
 		if err := write(n); err != nil {
 			t.Fatal(err)
 		}
-		readWhile(t, dir, func(e *Execution) error {
+		readWhile(t, dir, func(e *pipeline.Execution) error {
 			if stored := &first.Run.Source; !e.HasGrownFrom(stored) || stored.Contains(&e.Source) {
 				t.Errorf("%d reports: the run is not found, or whole", n)
 			}
@@ -140,8 +141,8 @@ func TestChangedWhileRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, then := range [][]byte{append(text, "10031, 0"...), text} {
-		var before *Execution
-		result := readWhile(t, dir, func(e *Execution) error {
+		var before *pipeline.Execution
+		result := readWhile(t, dir, func(e *pipeline.Execution) error {
 			before = e
 			return os.WriteFile(log, then, 0o644)
 		})
@@ -150,7 +151,7 @@ func TestChangedWhileRead(t *testing.T) {
 			t.Errorf("skipped %q, files %+v", result.Skipped, result.Run.Source.List)
 		}
 	}
-	if result := readWhile(t, dir, func(*Execution) error { return nil }); !result.Run.Run.Complete || result.Run.Run.Ingest == "" {
+	if result := readWhile(t, dir, func(*pipeline.Execution) error { return nil }); !result.Run.Run.Complete || result.Run.Run.Ingest == "" {
 		t.Errorf("%+v", result)
 	}
 }
@@ -162,22 +163,22 @@ func TestVersion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "out.json"), reportsIn(t, filepath.Join("..", "testdata", "corpus", "status-interval", "out.json.gz"))[0], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	version := func(opt Options) string {
+	version := func(opt pipeline.Options) string {
 		_, res, err := Documents(t.Context(), onlyRun(t, dir), opt)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return res.Run.Run.Ingest
 	}
-	plain := version(Options{})
+	plain := version(pipeline.Options{})
 	for name, c := range map[string]struct {
-		opt    Options
+		opt    pipeline.Options
 		isSame bool
 	}{
-		"program":  {Options{Program: "v1.2.3"}, true},
-		"no label": {Options{Labels: map[string]string{"disk": ""}}, true},
-		"label":    {Options{Labels: map[string]string{"disk": "nvme"}}, false},
-		"settings": {Options{Confidence: 0.95}, false},
+		"program":  {pipeline.Options{Program: "v1.2.3"}, true},
+		"no label": {pipeline.Options{Labels: map[string]string{"disk": ""}}, true},
+		"label":    {pipeline.Options{Labels: map[string]string{"disk": "nvme"}}, false},
+		"settings": {pipeline.Options{Confidence: 0.95}, false},
 	} {
 		if got := version(c.opt); (got == plain) != c.isSame {
 			t.Errorf("%s: version %s, and %s without it", name, got, plain)

@@ -1,7 +1,6 @@
-package pipeline
+package pipeline_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -10,7 +9,7 @@ import (
 
 // TestLevels: levels of windows and of documents have the same numbers.
 func TestLevels(t *testing.T) {
-	if got := levelsOf([]mapping.Level{mapping.Cluster, mapping.Host, mapping.Job, mapping.Section}); !slices.Equal(got, align.Levels[:]) {
+	if got := [...]align.Level{align.Level(mapping.Cluster), align.Level(mapping.Host), align.Level(mapping.Job), align.Level(mapping.Section)}; got != align.Levels {
 		t.Errorf("%v, want %v", got, align.Levels)
 	}
 }

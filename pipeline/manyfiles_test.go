@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"archive/tar"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/memtest"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -53,23 +54,23 @@ func TestManyMembers(t *testing.T) {
 	log := func(i int) string {
 		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
 	}
-	isRefused := func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooMuch) }
+	isRefused := func(_ *pipeline.Archive, err error) bool { return errors.Is(err, source.ErrTooMuch) }
 	tests := []struct {
 		name    string
 		members int // 0: only with FIO2ES_TEST_SCALE
 		kind    byte
 		path    func(i int) string
 		most    int64 // bytes
-		check   func(a *Archive, err error) bool
+		check   func(a *pipeline.Archive, err error) bool
 	}{
 		{"more logs than are read", beyond, tar.TypeReg, log, 500 << 20, isRefused},
-		{"as many logs as are read", logs, tar.TypeReg, log, 700 << 20, func(a *Archive, err error) bool { return err == nil && len(a.Runs[0].Logs) == logs }},
+		{"as many logs as are read", logs, tar.TypeReg, log, 700 << 20, func(a *pipeline.Archive, err error) bool { return err == nil && len(a.Runs[0].Logs) == logs }},
 		{"more folders than are read", beyond, tar.TypeReg, func(i int) string { return fmt.Sprintf("%d/x.json", i) }, 500 << 20, isRefused},
 		{"long names", beyond / 25, tar.TypeReg, func(i int) string { return long + log(i) }, 500 << 20, isRefused},
-		{"many links", links, tar.TypeSymlink, log, 500 << 20, func(a *Archive, err error) bool {
+		{"many links", links, tar.TypeSymlink, log, 500 << 20, func(a *pipeline.Archive, err error) bool {
 			return err == nil && len(a.Problems) == 10 && strings.Contains(a.Problems[9].Error(), fmt.Sprintf("link is not followed: to x (and %d more like this)", links-10))
 		}},
-		{"copies of logs", copies, tar.TypeReg, func(i int) string { return fmt.Sprintf("a/x_clat_hist.%d.log.bak", i+1) }, 500 << 20, func(a *Archive, err error) bool {
+		{"copies of logs", copies, tar.TypeReg, func(i int) string { return fmt.Sprintf("a/x_clat_hist.%d.log.bak", i+1) }, 500 << 20, func(a *pipeline.Archive, err error) bool {
 			return err == nil && len(a.Left) == 10 && a.Left[9].More == copies-10
 		}},
 	}
@@ -79,9 +80,9 @@ func TestManyMembers(t *testing.T) {
 				memtest.Large(t)
 			}
 			in := manyMembers(tt.members, tt.kind, tt.path)
-			var a *Archive
+			var a *pipeline.Archive
 			var err error
-			used := memtest.Measure(t, func() { a, err = Open(context.Background(), []string{"-"}, in, nil) })
+			used := memtest.Measure(t, func() { a, err = pipeline.Open(context.Background(), []string{"-"}, in, nil) })
 			t.Logf("%d MB, %v: %v", used.Peak>>20, used.Time, err)
 			if !tt.check(a, err) {
 				t.Errorf("error %v", err)

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/memtest"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -57,7 +58,7 @@ func TestManyJobs(t *testing.T) {
 
 // readAll reads all runs of standard input. The error has all that was left out.
 func readAll(ctx context.Context, in io.Reader) (runs int, err error) {
-	a, err := Open(ctx, []string{"-"}, in, nil)
+	a, err := pipeline.Open(ctx, []string{"-"}, in, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +67,7 @@ func readAll(ctx context.Context, in io.Reader) (runs int, err error) {
 		err = errors.Join(err, p)
 	}
 	for _, run := range a.Runs {
-		result, failed := Read(ctx, run, Options{}, func(*window.Window) error { return nil })
+		result, failed := Read(ctx, run, pipeline.Options{}, func(*window.Window) error { return nil })
 		if failed != nil {
 			return runs, failed
 		}

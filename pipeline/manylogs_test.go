@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 
 	"github.com/fio2es/fio2es/internal/memtest"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestManyLogs reads a run of very many logs, which are all open at the same time; of as many as a
 // run may have with FIO2ES_TEST_SCALE=1.
 func TestManyLogs(t *testing.T) {
-	logs, most := memtest.Scale(700, mostLogs), int64(memtest.Scale(50<<20, 500<<20))
+	logs, most := memtest.Scale(700, pipeline.MostLogs), int64(memtest.Scale(50<<20, 500<<20))
 	var text strings.Builder
 	for i := range 11 {
 		fmt.Fprintf(&text, "%d, 0, 4096%s, 9\n", 1000*(i+1), strings.Repeat(", 0", 1855))
@@ -25,13 +26,13 @@ func TestManyLogs(t *testing.T) {
 	})
 	windows := 0
 	used := memtest.Measure(t, func() {
-		a, err := Open(context.Background(), []string{"-"}, in, nil)
+		a, err := pipeline.Open(context.Background(), []string{"-"}, in, nil)
 		if err != nil || len(a.Runs) != 1 || len(a.Runs[0].Logs) != logs {
 			t.Fatalf("%v, not one run of %d logs", err, logs)
 		}
 		defer a.Close()
-		var read *Stage
-		for read, err = range Stages(context.Background(), a.Runs[0], Options{}, false) {
+		var read *pipeline.Stage
+		for read, err = range pipeline.Stages(context.Background(), a.Runs[0], pipeline.Options{}, false) {
 			if err == nil {
 				_, err = read.Read(context.Background(), nil, func(*window.Window) error {
 					windows++
@@ -42,7 +43,7 @@ func TestManyLogs(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := read.input.open.Load(); n != 0 {
+		if n := read.OpenLogs(); n != 0 {
 			t.Errorf("%d logs are still open", n)
 		}
 	})

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestOneRowOfAnEpoch: the only row of a log with absolute times shows when it ends, and not when it began. So without a report or an
@@ -38,7 +39,7 @@ func TestOneRowOfAnEpoch(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		docs, results := readStages(t, dir, "", Options{Levels: []mapping.Level{mapping.Cluster}})
+		docs, results := readStages(t, dir, "", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 		if len(results) != c.stages {
 			t.Errorf("%s: %d stages, want %d", c.name, len(results), c.stages)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -44,7 +45,7 @@ func TestRealFio(t *testing.T) {
 			if text, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("fio: %v\n%s", err, text)
 			}
-			stages, results := readStages(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
+			stages, results := readStages(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
 			if want := 1 + strings.Count(name, "stonewall"); len(stages) != want {
 				t.Errorf("%d stages, want %d", len(stages), want)
 			}

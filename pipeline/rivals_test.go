@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestLogsWrittenAgain: two executions of fio in one folder, with the same names of logs. The logs are of the second one,
@@ -48,7 +49,7 @@ func TestLogsWrittenAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, res := readRun(t, dir, "", Options{Levels: []mapping.Level{mapping.Cluster}})
+			_, res := readRun(t, dir, "", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 			expectErrors(t, "notes", res.Notes[:1], []string{"out.txt: the logs that it names are of another execution of fio, that of " + filepath.Join(dir, "second.json")})
 			at := stamp.FindStringSubmatch(string(text))
 			var written int64

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -11,13 +11,14 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestSections: the sections of a run have all of its requests, each those of its jobs in fio's report. The windows of a
 // section are the sums of those of its jobs.
 func TestSections(t *testing.T) {
 	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "trim-write-read"), "out",
-		Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job, mapping.Section}})
+		pipeline.Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job, mapping.Section}})
 	var names []string
 	sums := map[string]int64{}
 	for _, s := range res.Run.Sections {
@@ -64,7 +65,7 @@ func TestSections(t *testing.T) {
 	if diff := cmp.Diff(of(mapping.Job), of(mapping.Section)); diff != "" || len(bins[mapping.Section]) < 5 {
 		t.Errorf("windows of jobs by section (-) and of sections (+):\n%s", diff)
 	}
-	if _, one := readRun(t, filepath.Join("..", "testdata", "corpus", "stalls"), "out", Options{}); len(one.Run.Sections) > 0 || one.Run.Documents.Section > 0 {
+	if _, one := readRun(t, filepath.Join("..", "testdata", "corpus", "stalls"), "out", pipeline.Options{}); len(one.Run.Sections) > 0 || one.Run.Documents.Section > 0 {
 		t.Errorf("jobs that did the same have %d sections, %d documents", len(one.Run.Sections), one.Run.Documents.Section)
 	}
 }
@@ -72,7 +73,7 @@ func TestSections(t *testing.T) {
 // TestDescribed: interval documents have what the document of their run has, and those of a section and of its jobs the settings
 // of the section.
 func TestDescribed(t *testing.T) {
-	docs, res := ingested(t, filepath.Join("..", "testdata", "corpus", "trim-write-read"), Options{Levels: mapping.Levels[:]})
+	docs, res := ingested(t, filepath.Join("..", "testdata", "corpus", "trim-write-read"), pipeline.Options{Levels: mapping.Levels[:]})
 	modes := map[mapping.Level]string{}
 	for _, d := range docs {
 		want := *d
@@ -94,7 +95,7 @@ func TestDescribed(t *testing.T) {
 
 // TestReadAgain: a stage can be read several times, as the sections of a run are.
 func TestReadAgain(t *testing.T) {
-	for stage, err := range Stages(t.Context(), openRuns(t, "", filepath.Join("..", "testdata", "corpus", "trim-write-read"))[0], Options{}, false) {
+	for stage, err := range pipeline.Stages(t.Context(), openRuns(t, "", filepath.Join("..", "testdata", "corpus", "trim-write-read"))[0], pipeline.Options{}, false) {
 		if err != nil {
 			t.Fatal(err)
 		}

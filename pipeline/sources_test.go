@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestRawSource makes documents of raw completions: nothing is lost, and each window's
@@ -30,7 +31,7 @@ func TestRawSource(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join("..", "testdata", "corpus", c.name)
-			opt := Options{Source: SourceRaw, Align: AlignJob, Levels: []mapping.Level{mapping.Cluster}}
+			opt := pipeline.Options{Source: pipeline.SourceRaw, Align: pipeline.AlignJob, Levels: []mapping.Level{mapping.Cluster}}
 			docs, res := readRun(t, path, c.only, opt)
 			if len(res.Skipped) > 0 || !res.Run.Run.Complete {
 				t.Errorf("lost %v, complete %v", res.Skipped, res.Run.Run.Complete)
@@ -65,7 +66,7 @@ func TestRawSource(t *testing.T) {
 func TestOnlyRaw(t *testing.T) {
 	dir := copyCorpus(t, "two-jobs-rw")
 	removeFiles(t, dir, "_clat_hist.")
-	docs, res := readRun(t, dir, "out", Options{})
+	docs, res := readRun(t, dir, "out", pipeline.Options{})
 	if got := completed(docs, mapping.Cluster); got != total {
 		t.Errorf("%d requests, want %d", got, total)
 	}
@@ -94,7 +95,7 @@ func TestWarningsOfSources(t *testing.T) {
 		{raw, "", "the last part of an interval"},
 		{one, "fio's report has no bins", "are disabled"},
 	} {
-		_, res := readRun(t, c.dir, "out", Options{})
+		_, res := readRun(t, c.dir, "out", pipeline.Options{})
 		warnings := strings.Join(res.Run.Warnings, "\n")
 		if !strings.Contains(warnings, c.want) || strings.Contains(warnings, c.wrong) {
 			t.Errorf("warnings %q, want %q and not %q", warnings, c.want, c.wrong)
@@ -117,7 +118,7 @@ func TestNoRequests(t *testing.T) {
 	if err := os.WriteFile(report, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, res := readRun(t, dir, "out", Options{})
+	_, res := readRun(t, dir, "out", pipeline.Options{})
 	if want := "no percentiles over time: fio served no requests, as its report says"; res.Run.NoWindows != want {
 		t.Errorf("no windows: %q, want %q", res.Run.NoWindows, want)
 	}
@@ -139,7 +140,7 @@ func TestStatusInterval(t *testing.T) {
 		{"periodic reports", alone, "", 0},
 		{"logs and periodic reports", dir, "out", 3192},
 	} {
-		docs, res := readRun(t, tt.path, tt.prefix, Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
+		docs, res := readRun(t, tt.path, tt.prefix, pipeline.Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
 		for _, level := range []mapping.Level{mapping.Cluster, mapping.Job} {
 			if got := completed(docs, level); got != int64(len(raw)) {
 				t.Errorf("%s: %s: %d requests, want %d", tt.name, level, got, len(raw))
@@ -167,7 +168,7 @@ func TestStatusInterval(t *testing.T) {
 // TestStonewall reads periodic reports of two jobs. The second waited for the first to end: fio counted its run time
 // from the start, and again from 0 when it began. So they are two stages, and windows follow the reports of each.
 func TestStonewall(t *testing.T) {
-	docs, results := readStages(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	docs, results := readStages(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 	if len(results) != 2 {
 		t.Fatalf("%d stages, want 2", len(results))
 	}
@@ -216,7 +217,7 @@ func TestLayout(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "out.json"), []byte(text.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, results := readStages(t, dir, "out", Options{Window: time.Second})
+		_, results := readStages(t, dir, "out", pipeline.Options{Window: time.Second})
 		var got []int64
 		for _, res := range results {
 			if got = append(got, res.Run.Read.Requests); len(res.Skipped) > 0 {
@@ -246,7 +247,7 @@ func TestOnlyReport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	docs, res := readRun(t, filepath.Join(dir, "lab"), "", Options{})
+	docs, res := readRun(t, filepath.Join(dir, "lab"), "", pipeline.Options{})
 	if len(docs) != 0 {
 		t.Errorf("%d interval documents of no log", len(docs))
 	}
@@ -304,7 +305,7 @@ func TestRawInstead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		docs, res := readRun(t, dir, "out", Options{})
+		docs, res := readRun(t, dir, "out", pipeline.Options{})
 		if notes := fmt.Sprint(res.Notes); completed(docs, mapping.Cluster) != total || len(res.Skipped) > 0 || !strings.Contains(notes, want) {
 			t.Errorf("%s: %d requests, want %d; lost %v, notes %s", want, completed(docs, mapping.Cluster), total, res.Skipped, notes)
 		}
@@ -316,7 +317,7 @@ func TestRawLogMissing(t *testing.T) {
 	dir := copyCorpus(t, "two-jobs-rw")
 	removeFiles(t, dir, "_clat_hist.")
 	removeFiles(t, dir, "_clat.2.")
-	_, res := readRun(t, dir, "out", Options{})
+	_, res := readRun(t, dir, "out", pipeline.Options{})
 	if len(res.Skipped) == 0 || res.Run.Run.Complete || res.Run.Missing.Requests != total/2 {
 		t.Errorf("lost %v, complete %v, missing %d", res.Skipped, res.Run.Run.Complete, res.Run.Missing.Requests)
 	}
@@ -328,7 +329,7 @@ func TestShortWindows(t *testing.T) {
 		window time.Duration
 		want   string // in what is said; empty if all is well
 	}{{500 * time.Millisecond, "give --interval 1s or more"}, {960 * time.Millisecond, ""}, {time.Second, ""}} {
-		docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "two-jobs-rw"), "out", Options{Window: c.window})
+		docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "two-jobs-rw"), "out", pipeline.Options{Window: c.window})
 		if c.want == "" && (len(docs) == 0 || len(res.Skipped) > 0) {
 			t.Errorf("%v: %d documents, lost %v", c.window, len(docs), res.Skipped)
 		}
@@ -350,7 +351,7 @@ func TestFallBack(t *testing.T) {
 		if gone {
 			removeFiles(t, dir, "_clat_hist.1.")
 		}
-		docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Job}})
+		docs, res := readRun(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Job}})
 		if got := completed(docs, mapping.Job); got != total || len(res.Skipped) > 0 || !res.Run.Run.Complete {
 			t.Errorf("gone %v: %d requests, want %d; lost %v, complete %v", gone, got, total, res.Skipped, res.Run.Run.Complete)
 		}
@@ -386,7 +387,7 @@ func TestPeriodicGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		docs, results := readStages(t, dir, "out", Options{Window: time.Second, Levels: []mapping.Level{mapping.Cluster, mapping.Host}})
+		docs, results := readStages(t, dir, "out", pipeline.Options{Window: time.Second, Levels: []mapping.Level{mapping.Cluster, mapping.Host}})
 		if len(results) != 2 {
 			t.Fatalf("%s: %d stages, want 2", name, len(results))
 		}

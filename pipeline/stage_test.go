@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/assign"
 )
 
 // theStage calls do with the only stage of an execution.
-func theStage(ctx context.Context, run *assign.Run, opt Options, absolute bool, do func(*Stage) (*Result, error)) (result *Result, err error) {
-	for stage, err := range Stages(ctx, run, opt, absolute) {
+func theStage(ctx context.Context, run *assign.Run, opt pipeline.Options, absolute bool, do func(*pipeline.Stage) (*pipeline.Result, error)) (result *pipeline.Result, err error) {
+	for stage, err := range pipeline.Stages(ctx, run, opt, absolute) {
 		if err != nil {
 			return nil, err
 		}
@@ -27,13 +28,13 @@ func theStage(ctx context.Context, run *assign.Run, opt Options, absolute bool, 
 }
 
 // Read reads the only stage of an execution.
-func Read(ctx context.Context, run *assign.Run, opt Options, put func(*window.Window) error) (*Result, error) {
-	return theStage(ctx, run, opt, false, func(s *Stage) (*Result, error) { return s.Read(ctx, nil, put) })
+func Read(ctx context.Context, run *assign.Run, opt pipeline.Options, put func(*window.Window) error) (*pipeline.Result, error) {
+	return theStage(ctx, run, opt, false, func(s *pipeline.Stage) (*pipeline.Result, error) { return s.Read(ctx, nil, put) })
 }
 
 // Documents makes the documents of the only stage of an execution, as a new run. They must be valid.
-func Documents(ctx context.Context, run *assign.Run, opt Options) (docs []*mapping.Interval, res *Result, err error) {
-	res, err = theStage(ctx, run, opt, true, func(s *Stage) (res *Result, err error) {
+func Documents(ctx context.Context, run *assign.Run, opt pipeline.Options) (docs []*mapping.Interval, res *pipeline.Result, err error) {
+	res, err = theStage(ctx, run, opt, true, func(s *pipeline.Stage) (res *pipeline.Result, err error) {
 		e, err := s.Execution(ctx)
 		if err != nil || e == nil {
 			return s.Planned(), err
@@ -45,7 +46,7 @@ func Documents(ctx context.Context, run *assign.Run, opt Options) (docs []*mappi
 }
 
 // documentsOf makes the documents of a stage. They must be valid.
-func documentsOf(ctx context.Context, s *Stage, as mapping.RunInfo) (docs []*mapping.Interval, res *Result, err error) {
+func documentsOf(ctx context.Context, s *pipeline.Stage, as mapping.RunInfo) (docs []*mapping.Interval, res *pipeline.Result, err error) {
 	res, err = s.Documents(ctx, as, func(_ *window.Window, parts []*mapping.Interval) (err error) {
 		for _, d := range parts {
 			err = errors.Join(err, d.Check())
@@ -60,6 +61,6 @@ func documentsOf(ctx context.Context, s *Stage, as mapping.RunInfo) (docs []*map
 }
 
 // MakePlan plans the only stage of an execution.
-func MakePlan(ctx context.Context, run *assign.Run, opt Options) (*Result, error) {
-	return theStage(ctx, run, opt, true, func(s *Stage) (*Result, error) { return s.Planned(), nil })
+func MakePlan(ctx context.Context, run *assign.Run, opt pipeline.Options) (*pipeline.Result, error) {
+	return theStage(ctx, run, opt, true, func(s *pipeline.Stage) (*pipeline.Result, error) { return s.Planned(), nil })
 }

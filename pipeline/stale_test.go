@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestSetBack: a report that was written after the host's clock was set back is no evidence for the start. Otherwise the
 // run would be longer than it was, and its rates lower.
 func TestSetBack(t *testing.T) {
 	from, to := filepath.Join("..", "testdata", "corpus", "epoch"), t.TempDir()
-	_, want := readRun(t, from, "out", Options{})
+	_, want := readRun(t, from, "out", pipeline.Options{})
 	const stamp = `"timestamp_ms" : `
 	for _, name := range []string{"out.txt", "out_clat_hist.1.log", "out_clat_hist.2.log"} {
 		text := golden.Gunzip(t, filepath.Join(from, name+".gz"))
@@ -28,7 +29,7 @@ func TestSetBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, got := readRun(t, to, "out", Options{})
+	_, got := readRun(t, to, "out", pipeline.Options{})
 	if off := got.Run.Run.Start.Sub(want.Run.Run.Start).Abs(); off > 250*time.Millisecond || got.Run.All.IOPS < 0.9*want.Run.All.IOPS {
 		t.Errorf("start differs by %v, IOPS %v, want %v", off, got.Run.All.IOPS, want.Run.All.IOPS)
 	}
@@ -72,7 +73,7 @@ func TestStaleReport(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, stages := readStages(t, to, "out", Options{}) // without the report, they are two, by the times of the logs
+		_, stages := readStages(t, to, "out", pipeline.Options{}) // without the report, they are two, by the times of the logs
 		got := stages[0]
 		said := fmt.Sprint(got.Skipped)
 		if used := strings.Contains(fmt.Sprint(got.Why()), "report out.txt"); used != c.used || !strings.Contains(said, c.want) ||

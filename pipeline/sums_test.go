@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestSums: fio's own IOPS and bandwidths of the jobs of a run are kept, summed, as its report has them.
@@ -29,7 +30,7 @@ func TestSums(t *testing.T) {
 	for _, j := range report.Jobs {
 		iops, bandwidth = iops+j.Read.IOPS, bandwidth+j.Read.BW
 	}
-	_, res := readRun(t, dir, "out", Options{})
+	_, res := readRun(t, dir, "out", pipeline.Options{})
 	got := res.Run.Read.Sums
 	if iops == 0 || math.Abs(got.IOPS-iops) > 0.001 || math.Abs(got.Bandwidth-bandwidth) > 1 {
 		t.Errorf("%+v, want %v and %v", got, iops, bandwidth)

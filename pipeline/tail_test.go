@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestDirectionThatEndsEarly: in a group one job trims for 2.25 s, and another reads for 4 s. The last window of trims ends with the job that
@@ -28,7 +29,7 @@ func TestDirectionThatEndsEarly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	docs, _ := readRun(t, dir, "", Options{Window: time.Second, Levels: []mapping.Level{mapping.Cluster}})
+	docs, _ := readRun(t, dir, "", pipeline.Options{Window: time.Second, Levels: []mapping.Level{mapping.Cluster}})
 	last := map[string]string{}
 	for _, w := range docs {
 		last[w.Fio.Direction] = fmt.Sprintf("%d in %v: %v IOPS", w.Requests.Completed, time.Duration(w.Window.MS)*time.Millisecond, w.IOPS)

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
@@ -38,11 +39,11 @@ func TestErrorOfModificationTimes(t *testing.T) {
 		if err := os.WriteFile(file, []byte(seconds.ReplaceAllString(log.String(), c.interval)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a, err := Open(t.Context(), []string{file}, nil, nil)
+		a, err := pipeline.Open(t.Context(), []string{file}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := MakePlan(t.Context(), a.Runs[0], Options{})
+		p, err := MakePlan(t.Context(), a.Runs[0], pipeline.Options{})
 		if err != nil || p.Plan.Error != c.want {
 			t.Errorf("%s: ± %v, %v; want ± %v", name, p.Plan.Error, err, c.want)
 		}
@@ -80,11 +81,11 @@ func TestStartByLastRow(t *testing.T) {
 			if err := cmp.Or(os.WriteFile(file, text, 0o600), os.Chtimes(file, written, written)); err != nil {
 				t.Fatal(err)
 			}
-			a, err := Open(t.Context(), []string{file}, nil, nil)
+			a, err := pipeline.Open(t.Context(), []string{file}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := MakePlan(t.Context(), a.Runs[0], Options{})
+			p, err := MakePlan(t.Context(), a.Runs[0], pipeline.Options{})
 			if err != nil || written.Sub(p.Plan.Start).Milliseconds() != c.want {
 				t.Errorf("%s, packed %v: %v before, %v; want %d ms", name, packed, written.Sub(p.Plan.Start), err, c.want)
 			}

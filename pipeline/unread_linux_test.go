@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"os"
@@ -10,10 +10,11 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // openAsOther opens an archive as a user who may not read everything, which root may.
-func openAsOther(t *testing.T, dir string) *Archive {
+func openAsOther(t *testing.T, dir string) *pipeline.Archive {
 	t.Helper()
 	if os.Geteuid() == 0 {
 		runtime.LockOSThread() // the rights for files are those of the thread
@@ -23,7 +24,7 @@ func openAsOther(t *testing.T, dir string) *Archive {
 		}
 		defer func() { _ = syscall.Setfsuid(0) }()
 	}
-	a, err := Open(t.Context(), []string{dir}, nil, nil)
+	a, err := pipeline.Open(t.Context(), []string{dir}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestUnreadFolder(t *testing.T) {
 				t.Fatalf("%d runs, problems %v", len(a.Runs), a.Problems)
 			}
 			for _, r := range a.Runs {
-				res, err := Read(t.Context(), r, Options{}, func(*window.Window) error { return nil })
+				res, err := Read(t.Context(), r, pipeline.Options{}, func(*window.Window) error { return nil })
 				if err != nil {
 					t.Fatal(err)
 				}

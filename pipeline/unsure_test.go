@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestUnsureWindows: windows that are cut across rows whose rate changes are estimates, and what makes them more certain
@@ -17,16 +18,16 @@ func TestUnsureWindows(t *testing.T) {
 		name string
 		jobs [][]int // the requests in the rows of each
 		late []int   // when the rows of each begin, in ms after it
-		opt  Options
+		opt  pipeline.Options
 		want string
 	}{
-		{"steady", [][]int{{400, 400, 400, 400}, {400, 400, 400, 400}}, []int{0, 500}, Options{}, ""},
-		{"one hangs at its start", [][]int{{400, 400, 400, 400, 400, 400, 400, 400}, {1000, 400, 400, 400, 400, 400}}, []int{0, 1500}, Options{},
+		{"steady", [][]int{{400, 400, 400, 400}, {400, 400, 400, 400}}, []int{0, 500}, pipeline.Options{}, ""},
+		{"one hangs at its start", [][]int{{400, 400, 400, 400, 400, 400, 400, 400}, {1000, 400, 400, 400, 400, 400}}, []int{0, 1500}, pipeline.Options{},
 			"2 windows are estimates, the first at 1.0 s: rows of its logs cross their edges, and the rate changes within such a row, so up to 33 % of " +
 				"a window's requests may belong to the window beside it; a longer --interval, such as 7s"},
-		{"longer windows", [][]int{{400, 400, 400, 400, 400, 400, 400, 400}, {1000, 400, 400, 400, 400, 400}}, []int{0, 1500}, Options{Window: 7e9}, ""},
-		{"windows of other lengths than rows", [][]int{{400, 400, 100, 400, 400, 400}}, []int{0}, Options{Window: 1300e6}, "--interval, such as "},
-		{"the same, steady", [][]int{{400, 400, 400, 400, 400, 400}}, []int{0}, Options{Window: 1300e6}, ""},
+		{"longer windows", [][]int{{400, 400, 400, 400, 400, 400, 400, 400}, {1000, 400, 400, 400, 400, 400}}, []int{0, 1500}, pipeline.Options{Window: 7e9}, ""},
+		{"windows of other lengths than rows", [][]int{{400, 400, 100, 400, 400, 400}}, []int{0}, pipeline.Options{Window: 1300e6}, "--interval, such as "},
+		{"the same, steady", [][]int{{400, 400, 400, 400, 400, 400}}, []int{0}, pipeline.Options{Window: 1300e6}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

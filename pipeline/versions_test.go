@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // TestVersions reads real logs of versions of fio that write them wrong, or report otherwise. The requests are those of the
@@ -44,7 +45,7 @@ func TestVersions(t *testing.T) {
 			if c.noBins {
 				editFile(t, filepath.Join(dir, "out.json"), withoutBins)
 			}
-			docs, res := readRun(t, dir, c.run, Options{Levels: []mapping.Level{mapping.Cluster}})
+			docs, res := readRun(t, dir, c.run, pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 			expectErrors(t, "skipped", res.Skipped, c.skipped)
 			expectErrors(t, "notes", res.Notes, c.noted)
 			if got := completed(docs, mapping.Cluster); got != c.windows {
@@ -73,12 +74,12 @@ func TestDoubledWithoutReport(t *testing.T) {
 			dir := copyCorpus(t, name)
 			removeFiles(t, dir, "out.")
 			removeFiles(t, dir, "_clat.")
-			a, err := Open(t.Context(), []string{dir}, nil, nil)
+			a, err := pipeline.Open(t.Context(), []string{dir}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			res, err := Read(t.Context(), a.Runs[0], Options{Levels: []mapping.Level{mapping.Cluster}}, func(*window.Window) error { return nil })
+			res, err := Read(t.Context(), a.Runs[0], pipeline.Options{Levels: []mapping.Level{mapping.Cluster}}, func(*window.Window) error { return nil })
 			if len(skipped) == 0 {
 				if err != nil {
 					t.Fatal(err)
@@ -121,7 +122,7 @@ Run status group 0 (all jobs):
 		if err := os.WriteFile(filepath.Join(dir, "out.txt"), []byte(c.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+		docs, res := readRun(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 		if n, text := completed(docs, mapping.Cluster), fmt.Sprint(res.Skipped); n > 0 || !strings.Contains(text, "fio --client") || !strings.Contains(text, c.said) {
 			t.Errorf("%d requests in windows; %s", n, text)
 		}
@@ -137,7 +138,7 @@ func TestHalfWithoutReport(t *testing.T) {
 			return regexp.MustCompile(`\d{16,}`).ReplaceAllString(s, "4294967296")
 		})
 	}
-	_, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	_, res := readRun(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 	expectErrors(t, "skipped", res.Skipped, []string{"more than any job can make; fio 3.6 to 3.16"})
 	if n := res.Run.All.Requests; n > 1230 {
 		t.Errorf("%d requests, but there were 1230", n)
@@ -160,7 +161,7 @@ func editFile(t *testing.T, path string, edit func(string) string) {
 func TestLogsNotWritten(t *testing.T) {
 	dir := copyCorpus(t, "status-interval")
 	for _, want := range [][]string{nil, {"the histogram logs of 2 of 2 jobs are not here", "the last one after 10.0 s"}} {
-		_, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+		_, res := readRun(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 		expectErrors(t, "skipped", res.Skipped, nil)
 		expectErrors(t, "notes", res.Notes, want)
 		for _, number := range []string{"1", "2"} {
@@ -174,7 +175,7 @@ func TestLogsNotWritten(t *testing.T) {
 func TestUncounted(t *testing.T) {
 	dir := copyCorpus(t, "fio-2.1.10")
 	removeFiles(t, dir, "_clat.")
-	_, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	_, res := readRun(t, dir, "out", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 	expectErrors(t, "skipped", res.Skipped, nil)
 	expectErrors(t, "notes", res.Notes, []string{"fio-2.1.10 in json does not report how many requests there were"})
 	if text := errors.Join(res.Notes...).Error(); strings.Contains(text, "served no requests") {
@@ -204,7 +205,7 @@ func TestUncountedRows(t *testing.T) {
 		if err := os.WriteFile(file, []byte(strings.Join(rows[:int(float64(len(rows))*c.keep)], "")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, res := readRun(t, dir, "t", Options{Levels: []mapping.Level{mapping.Cluster}})
+		_, res := readRun(t, dir, "t", pipeline.Options{Levels: []mapping.Level{mapping.Cluster}})
 		all := float64(len(rows))
 		if got := float64(res.Run.Missing.Requests); math.Abs(got-c.missing*all) > 0.02*all {
 			t.Errorf("%v of %v rows: %v requests are missing", c.keep, all, got)
@@ -221,21 +222,21 @@ func TestUnit(t *testing.T) {
 		name     string
 		without  []string // files
 		averaged bool     // the log of completions is one of averages
-		opt      Options
+		opt      pipeline.Options
 		mean     float64 // of all windows, µs
 		skipped  []string
 		noted    []string
 	}{
-		{name: "report", opt: Options{Source: SourceRaw}, mean: 4518.75},
-		{name: "histogram log", without: []string{".json"}, opt: Options{Source: SourceRaw}, mean: 4518.75, noted: dated},
+		{name: "report", opt: pipeline.Options{Source: pipeline.SourceRaw}, mean: 4518.75},
+		{name: "histogram log", without: []string{".json"}, opt: pipeline.Options{Source: pipeline.SourceRaw}, mean: 4518.75, noted: dated},
 		{name: "alone", without: []string{".json", "hist"}, skipped: []string{unknown}, noted: []string{"none of its logs can be used"}},
-		{name: "alone, us", without: []string{".json", "hist"}, opt: Options{Bins: us}, mean: 4518.75, noted: dated},
-		{name: "alone, ns", without: []string{".json", "hist"}, opt: Options{Bins: ns}, mean: 4.51875, noted: dated},
-		{name: "report, ns", opt: Options{Source: SourceRaw, Bins: ns}, mean: 4.51875,
+		{name: "alone, us", without: []string{".json", "hist"}, opt: pipeline.Options{Bins: us}, mean: 4518.75, noted: dated},
+		{name: "alone, ns", without: []string{".json", "hist"}, opt: pipeline.Options{Bins: ns}, mean: 4.51875, noted: dated},
+		{name: "report, ns", opt: pipeline.Options{Source: pipeline.SourceRaw, Bins: ns}, mean: 4.51875,
 			skipped: []string{"are not among those of the report"}, noted: []string{"read in ns, as FIO2ES_UNIT says"}},
 		{name: "averages and report", without: []string{"hist"}, averaged: true, mean: 4518.75, noted: []string{"averages"}},
 		{name: "averages", without: []string{".json", "hist"}, averaged: true, skipped: []string{unknown}, noted: []string{"no percentiles over time"}},
-		{name: "averages, us", without: []string{".json", "hist"}, averaged: true, opt: Options{Bins: us}, mean: 4518.75, noted: []string{"averages"}},
+		{name: "averages, us", without: []string{".json", "hist"}, averaged: true, opt: pipeline.Options{Bins: us}, mean: 4518.75, noted: []string{"averages"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := copyCorpus(t, "fio-2.21")
@@ -285,7 +286,7 @@ func TestTotalLatencies(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "out.json"), fmt.Appendf(nil, report, bins), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, res := readRun(t, dir, "out", Options{})
+		_, res := readRun(t, dir, "out", pipeline.Options{})
 		expectErrors(t, "notes", res.Notes, []string{note})
 		if text := fmt.Sprint(res.Notes); strings.Contains(text, "disabled") {
 			t.Errorf("%s: %s", bins, text)

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"archive/zip"
@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // planOfZip is the plan of a zip with a log of five seconds for each time. Local times are the readings of a clock on a
 // wall, as zips without Unix times have them.
-func planOfZip(t *testing.T, isLocal bool, times ...time.Time) (stages []*Result) {
+func planOfZip(t *testing.T, isLocal bool, times ...time.Time) (stages []*pipeline.Result) {
 	t.Helper()
 	var log strings.Builder
 	if _, err := (fiotest.LogSpec{Seconds: 5}).Write(&log); err != nil {
@@ -46,12 +47,12 @@ func planOfZip(t *testing.T, isLocal bool, times ...time.Time) (stages []*Result
 	if z.Close() != nil || f.Close() != nil {
 		t.Fatal(file)
 	}
-	a, err := Open(t.Context(), []string{file}, nil, nil)
+	a, err := pipeline.Open(t.Context(), []string{file}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	for stage, err := range Stages(t.Context(), a.Runs[0], Options{}, true) {
+	for stage, err := range pipeline.Stages(t.Context(), a.Runs[0], pipeline.Options{}, true) {
 		if err != nil {
 			t.Fatal(err)
 		}
