@@ -42,6 +42,14 @@ func (m *windowMaker) newWindow(key align.Key, start, end, elapsed int64) *windo
 		if level == mapping.Job && m.keys.byJob[j].Section != "" { // that of fio's report
 			w.Section = j.Section()
 		}
+		if !m.read.Live || j.Entry == nil {
+			continue
+		}
+		if planned := m.read.Report(j.Entry).Planned; planned > 0 {
+			if at := m.read.Plan.At(j.Offset + planned); at.After(w.Planned) {
+				w.Planned = at
+			}
+		}
 	}
 	return w
 }

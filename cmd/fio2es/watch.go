@@ -53,7 +53,7 @@ Of a run of several hosts it says which are silent. Ctrl-C ends it before. Rules
 			if err != nil || run == nil {
 				return err
 			}
-			line, log := windowLines(e.stdout, format), e.log
+			line := windowLines(e.stdout, format)
 			show := func(run *mapping.Run, w *window.Window) error {
 				if run.Placed == mapping.PlacedByJob {
 					w = w.WithoutClock()

@@ -36,6 +36,7 @@ type Live struct {
 
 	// When windows come: the end of the latest one, when it came, and the times between windows. Several may come together.
 	end, came time.Time
+	planned   time.Time // end of the run, by the latest window; zero: unknown
 	waits     [8]time.Duration
 	waited    int
 }
@@ -66,7 +67,7 @@ func (l *Live) Add(w *window.Window, at time.Time) (changed []Alert, err error) 
 		l.waits[l.waited%len(l.waits)] = wait
 		l.waited++
 	}
-	l.end, l.came = w.End, at
+	l.end, l.came, l.planned = w.End, at, w.Planned
 	one, ok, err := sampleOf(w)
 	if err != nil || !ok {
 		return nil, err
@@ -108,12 +109,16 @@ func (l *Live) Add(w *window.Window, at time.Time) (changed []Alert, err error) 
 
 // Tick returns the alerts that became active because no window came until now. A rule about requests per second "for" a time is
 // broken if nothing is known to have completed for that time. It counts from when the next window should have come at the
-// latest, which is known after some windows.
+// latest, which is known after some windows. After the time at which fio expected to end, silence says nothing: it may have ended.
 func (l *Live) Tick(now time.Time) (changed []Alert) {
 	if l.waited < 2 {
 		return nil
 	}
-	until := l.end.Add(now.Sub(l.came) - slices.Max(l.waits[:]))
+	// Windows come late, some only when no request can be in flight in them, so the time counts in which no news came.
+	late, until := l.came.Sub(l.end), l.end.Add(now.Sub(l.came)-slices.Max(l.waits[:]))
+	if end := l.planned.Add(-late); !l.planned.IsZero() && end.Before(until) {
+		until = end
+	}
 	for i := range l.rules {
 		r := &l.rules[i]
 		if r.Metric.Kind != expr.Rate || r.lasts.value == 0 || r.met(0) {
@@ -132,8 +137,6 @@ func (l *Live) Tick(now time.Time) (changed []Alert) {
 		if r.Direction != "" {
 			text = "no " + r.Direction + " is known to have completed"
 		}
-		// Windows come late, some only when no request can be in flight in them, so the time counts in which no news came.
-		late := l.came.Sub(l.end)
 		l.judge(r, r.Direction, true, last.Add(late), until.Add(late), text+" since "+unit.Time(last.Add(late), unit.OfDay), &changed)
 	}
 	return changed

@@ -67,27 +67,30 @@ func TestLive(t *testing.T) {
 	}
 	for _, c := range []struct {
 		rule, reads, writes string // as in TestFor; . is time in which no window comes, and , and _ are short ones of few requests
+		planned             int64  // s, when fio expects to end; 0: unknown
 		want                string
 	}{
-		{"p99 <= 2ms", "+-++", "", "2 fired: so far, read p99: 5.04ms"},
-		{"p90 <= 2ms", "+++++++++-+", "", ""},
-		{"p99 <= 2ms in every window", "+-++", "", "2 fired: read p99 is 5.04ms in the window from 09:00:01 to 09:00:02|3 resolved"},
-		{"p99 <= 2ms in 70% of windows", "++-+", "", "3 fired: so far, read p99: met for 66.7 % of 3.00s; first broken at 2026-01-31 09:00:02.000, longest from 09:00:02.000 for 1.00s, worst at 09:00:02.000: 5.04ms|4 resolved"},
-		{"p99 <= 2ms for 3s", "--+---+", "", "6 fired: read p99 is 5.04ms in the window from 09:00:05 to 09:00:06|7 resolved"},
-		{"p99 <= 2ms for 3s", "--", "---", "3 fired: write p99 is 5.04ms in the window from 09:00:02 to 09:00:03"},
-		{"write.p99 <= 2ms in every window", "--", "++", ""},
-		{"iops >= 50 in every window", "+-+", "", "2 fired: read iops is 10 in the window from 09:00:01 to 09:00:02|3 resolved"},
-		{"iops >= 50 in every window", "++,", "", "3 fired: read iops is 25 in the window from 09:00:02 to 09:00:02"},
-		{"iops >= 50 in every window", "++_", "", ""}, // too short for a rate
-		{"requests >= 1e6", "++", "", ""},
-		{"requests <= 150", "++", "", "2 fired: so far, read requests: 200"},
+		{"p99 <= 2ms", "+-++", "", 0, "2 fired: so far, read p99: 5.04ms"},
+		{"p90 <= 2ms", "+++++++++-+", "", 0, ""},
+		{"p99 <= 2ms in every window", "+-++", "", 0, "2 fired: read p99 is 5.04ms in the window from 09:00:01 to 09:00:02|3 resolved"},
+		{"p99 <= 2ms in 70% of windows", "++-+", "", 0, "3 fired: so far, read p99: met for 66.7 % of 3.00s; first broken at 2026-01-31 09:00:02.000, longest from 09:00:02.000 for 1.00s, worst at 09:00:02.000: 5.04ms|4 resolved"},
+		{"p99 <= 2ms for 3s", "--+---+", "", 0, "6 fired: read p99 is 5.04ms in the window from 09:00:05 to 09:00:06|7 resolved"},
+		{"p99 <= 2ms for 3s", "--", "---", 0, "3 fired: write p99 is 5.04ms in the window from 09:00:02 to 09:00:03"},
+		{"write.p99 <= 2ms in every window", "--", "++", 0, ""},
+		{"iops >= 50 in every window", "+-+", "", 0, "2 fired: read iops is 10 in the window from 09:00:01 to 09:00:02|3 resolved"},
+		{"iops >= 50 in every window", "++,", "", 0, "3 fired: read iops is 25 in the window from 09:00:02 to 09:00:02"},
+		{"iops >= 50 in every window", "++_", "", 0, ""}, // too short for a rate
+		{"requests >= 1e6", "++", "", 0, ""},
+		{"requests <= 150", "++", "", 0, "2 fired: so far, read requests: 200"},
 		// The next window should come a second after the last one.
-		{"iops > 0 for 3s", "+++.....++", "", "7 fired: nothing is known to have completed since 09:00:03|9 resolved"},
-		{"iops > 0 for 3s", "++.....++", "+++++++++", ""},
-		{"read.iops > 0 for 3s", "+++.....++", "+++++++++", "7 fired: no read is known to have completed since 09:00:03|9 resolved"},
-		{"iops >= 0 for 3s", "++.....++", "", ""},
-		{"iops > 0 for 3s", "", "", ""},
-		{"trim.p99 <= 1ms", "--", "", ""},
+		{"iops > 0 for 3s", "+++.....++", "", 0, "7 fired: nothing is known to have completed since 09:00:03|9 resolved"},
+		{"iops > 0 for 3s", "++.....++", "+++++++++", 0, ""},
+		{"read.iops > 0 for 3s", "+++.....++", "+++++++++", 0, "7 fired: no read is known to have completed since 09:00:03|9 resolved"},
+		{"iops > 0 for 3s", "+++.....++", "", 7, "7 fired: nothing is known to have completed since 09:00:03|9 resolved"},
+		{"iops > 0 for 3s", "+++......", "", 5, ""}, // it may have ended
+		{"iops >= 0 for 3s", "++.....++", "", 0, ""},
+		{"iops > 0 for 3s", "", "", 0, ""},
+		{"trim.p99 <= 1ms", "--", "", 0, ""},
 	} {
 		l, got := NewLive(parse(t, c.rule)), []string{}
 		note := func(at int, changed []Alert) {
@@ -112,6 +115,9 @@ func TestLive(t *testing.T) {
 				w := of(direction, int64(at), n, ns)
 				if i := strings.IndexByte(",_", windows[at]); i >= 0 {
 					w.Completed, w.End = 10-9*int64(i), w.Start.Add([]time.Duration{400, 90}[i]*time.Millisecond)
+				}
+				if c.planned > 0 {
+					w.Planned = start.Add(time.Duration(c.planned) * time.Second)
 				}
 				changed, err := l.Add(w, now)
 				if err != nil {

@@ -24,6 +24,8 @@ type Window struct {
 	// ElapsedMS is the nominal start in milliseconds since the run's start. Windows of all hosts and directions that
 	// belong together have the same ElapsedMS.
 	ElapsedMS int64
+	// Planned is when fio expects to end, by the latest report of a live run, up to a second too early. It is zero if that is not known.
+	Planned time.Time
 	// FromMS and ToMS are when the first job of the window's series began and the last one ended, in milliseconds since
 	// the run's start. ToMS is 0 if it is not known.
 	FromMS, ToMS int64

@@ -182,6 +182,8 @@ func (d *decoder) jobs() ([]Job, error) {
 
 // job reads the next value, a job.
 func (d *decoder) job() (j Job, err error) {
+	const unknown = math.MaxInt32 // s
+	left := int64(unknown)
 	err = d.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "jobname":
@@ -196,6 +198,8 @@ func (d *decoder) job() (j Job, err error) {
 			j.Error = int(d.number().whole(1))
 		case "elapsed":
 			j.Elapsed = d.number().whole(1)
+		case "eta":
+			left = d.number().whole(1)
 		case "job_start":
 			j.Start = d.number().whole(1)
 		case "job_runtime":
@@ -232,6 +236,9 @@ func (d *decoder) job() (j Job, err error) {
 		for _, s := range j.Directions {
 			j.Runtime = max(j.Runtime, s.Runtime)
 		}
+	}
+	if 0 <= left && left < unknown && j.Runtime < math.MaxInt64/2 {
+		j.Planned = j.Runtime + left*1000
 	}
 	if slices.ContainsFunc(j.Directions[:], func(s DirectionStats) bool { return s.TotalIOs > 0 }) {
 		j.Mixed = nil // unified_rw_reporting=both

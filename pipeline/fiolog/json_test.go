@@ -48,7 +48,7 @@ func TestReportMixedWithText(t *testing.T) {
 		t.Errorf("got %s at %d, line %d, %d jobs, options %v", r.Version, r.Timestamp, r.Line, len(r.Jobs), r.GlobalOptions)
 	}
 	j := r.Jobs[0]
-	if j.Name != "jobs" || j.Elapsed != 11 || j.Runtime != 10000 || j.Start != 0 || j.Mixed != nil || j.Options["numjobs"] != "2" {
+	if j.Name != "jobs" || j.Elapsed != 11 || j.Runtime != 10000 || j.Planned != 10000 || j.Start != 0 || j.Mixed != nil || j.Options["numjobs"] != "2" {
 		t.Errorf("got job %q, elapsed %d, runtime %d, start %d, options %v", j.Name, j.Elapsed, j.Runtime, j.Start, j.Options)
 	}
 	read := j.Directions[fiolog.Read]

@@ -38,6 +38,7 @@ type Job struct {
 	Elapsed    int64   // s, with setup and ramp time
 	Start      int64   // ms since 1970; since fio 3.36
 	Runtime    int64   // ms; before fio 3.8 that of the longest direction
+	Planned    int64   // ms, the Runtime that fio expects at its end (eta), up to a second too short; 0: unknown
 	UsrCPU     float64 // percent
 	SysCPU     float64
 	Switches   int64 // of contexts
