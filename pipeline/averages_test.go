@@ -64,21 +64,23 @@ func TestUnknownAverages(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		logs map[string]string // lines of time and value, by the rest of the name
-		want string            // of each window: start-end, IOPS, mean latency in µs
+		want string            // of each window: start-end, IOPS, mean latency in µs; of the run also B/s
 	}{
 		{"the last row of rates is missing", map[string]string{"iops.1": "1002 400 2003 400", "clat.1": "1002 5000 2003 5000 2900 7000"},
-			"0-1000 400 5, 1000-2000 400 5, 2000-2900 0 7, "},
+			"0-1000 400 5, 1000-2000 400 5, 2000-2900 0 7, all 0-2900 400 5 0"},
 		{"of one job of two", map[string]string{"iops.1": "1002 400 2003 400", "iops.2": "1001 100 2002 100 3004 100", "clat.1": "1002 5000 2003 5000 3001 7000"},
-			"0-1000 500 0, 1000-2000 500 0, 2000-3000 0 0, "},
-		{"no log of rates", map[string]string{"clat.1": "1002 5000 2003 5000"}, "0-1000 0 5, 1000-2000 0 5, "},
+			"0-1000 500 0, 1000-2000 500 0, 2000-3000 0 0, all 0-3000 500 0 0"},
+		{"no log of rates", map[string]string{"clat.1": "1002 5000 2003 5000"}, "0-1000 0 5, 1000-2000 0 5, all 0-2000 0 5 0"},
 		{"long rows", map[string]string{"iops.1": "3002 400 6005 300 9005 200", "clat.1": "3010 5000 6003 6000 9002 7000"},
-			"0-3000 400 5, 3000-6000 300 6, 6000-9000 200 7, "},
+			"0-3000 400 5, 3000-6000 300 6, 6000-9000 200 7, all 0-9000 300 5.778 0"},
 		{"nothing completes for a while", map[string]string{"iops.1": "1001 400 2001 400 5000 1000 6000 400 7000 400", "clat.1": "1001 5000 2001 5000 4800 9000 5002 6000 6000 5000 7000 5000"},
-			"0-1000 400 5, 1000-2000 400 5, 4000-5000 1000 0, 5000-6000 400 5, 6000-7000 400 5, "},
-		{"total latency alone", map[string]string{"lat.1": "1002 5000 2003 6000", "iops.1": "1002 400 2003 400"}, "0-1000 400 5, 1000-2000 400 6, "},
-		{"total latency beside that of completions", map[string]string{"lat.1": "1002 9000 2003 9000", "clat.1": "1002 5000 2003 6000"}, "0-1000 0 5, 1000-2000 0 6, "},
+			"0-1000 400 5, 1000-2000 400 5, 4000-5000 1000 0, 5000-6000 400 5, 6000-7000 400 5, all 0-7000 371.429 5 0"},
+		{"total latency alone", map[string]string{"lat.1": "1002 5000 2003 6000", "iops.1": "1002 400 2003 400"}, "0-1000 400 5, 1000-2000 400 6, all 0-2000 400 5.5 0"},
+		{"total latency beside that of completions", map[string]string{"lat.1": "1002 9000 2003 9000", "clat.1": "1002 5000 2003 6000"}, "0-1000 0 5, 1000-2000 0 6, all 0-2000 0 5.5 0"},
 		{"absolute times", map[string]string{"iops.1": fmt.Sprint(epoch+1002, " 400 ", epoch+2001, " 300 ", epoch+3000, " 200")},
-			"0-1000 400 0, 1000-2000 300 0, 2000-3000 200 0, "},
+			"0-1000 400 0, 1000-2000 300 0, 2000-3000 200 0, all 0-3000 300 0 0"},
+		{"rates end before latencies, and bandwidth before both", map[string]string{"iops.1": "1000 0 2000 100 3000 300", "bw.1": "1000 0 2000 400", "clat.1": "1000 0 2000 10000 3000 30000 4000 50000"},
+			"1000-2000 100 10, 2000-3000 300 30, 3000-4000 0 50, all 0-4000 133.333 25 204800"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -96,6 +98,8 @@ func TestUnknownAverages(t *testing.T) {
 			for _, d := range docs {
 				got += fmt.Sprintf("%d-%d %v %v, ", d.Window.ElapsedMS, d.Window.ElapsedMS+d.Window.MS, d.IOPS, d.Latency.Mean)
 			}
+			all := res.Run.Read
+			got += fmt.Sprintf("all 0-%d %v %v %v", all.DurationMS, all.IOPS, all.Latency.Mean, all.Bandwidth)
 			if got != c.want || len(res.Skipped) > 0 {
 				t.Errorf("%s\nwant %s\n%v", got, c.want, res.Skipped)
 			}
