@@ -35,6 +35,7 @@ const (
 	SharedField       = "shared"
 	SharedRunField    = SharedField + ".run"
 	SharedIngestField = SharedField + ".ingest"
+	SharedFilesField  = SharedField + ".files"
 
 	// PendingField is true in an interval document of a version that is not current yet, because the version that it
 	// replaces still exists. Dashboards skip such documents, so each run counts once in sums. The field is removed when the

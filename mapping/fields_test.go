@@ -45,7 +45,8 @@ func TestFields(t *testing.T) {
 	check(run, "", files...)
 	check(reflect.TypeFor[Removed](), "", files...)
 	check(reflect.TypeFor[Removed](), RemovedField+".", strings.TrimPrefix(RemovedIDField, RemovedField+"."))
-	check(reflect.TypeFor[Part](), SharedField+".", strings.TrimPrefix(SharedRunField, SharedField+"."), strings.TrimPrefix(SharedIngestField, SharedField+"."))
+	check(reflect.TypeFor[Part](), SharedField+".", strings.TrimPrefix(SharedRunField, SharedField+"."), strings.TrimPrefix(SharedIngestField, SharedField+"."),
+		strings.TrimPrefix(SharedFilesField, SharedField+"."))
 
 	set := token.NewFileSet()
 	source, err := parser.ParseFile(set, "fields.go", nil, 0)

@@ -47,6 +47,8 @@ type Part struct {
 	Last     time.Time `json:"last,omitzero"`  // all of its windows before were sent
 	Ended    time.Time `json:"ended,omitzero"` // when its fio had ended and all was sent
 	Exit     int       `json:"exit,omitempty"` // code of its fio
+	// Files are the hashes of its reports, by which an ingest of these knows the run: see [Source.Hashes].
+	Files []string `json:"files,omitempty"`
 	// Document is that of a run of this part alone: its totals, sections, options, clock and reports.
 	Document *Run `json:"document"`
 }

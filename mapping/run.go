@@ -229,6 +229,18 @@ func (h *HostTotals) Totals(windows *hist.Histogram) *Totals {
 	return t
 }
 
+// OfHost returns what the run has of the totals of a host, or nil without requests.
+func (t *Totals) OfHost() *HostTotals {
+	if t == nil || t.Requests == 0 {
+		return nil
+	}
+	h := &HostTotals{Requests: t.Requests, IOPS: t.IOPS}
+	if l := &t.Latency; l.Exact {
+		h.Latency = HostLatency{Min: l.Min, Mean: l.Mean, Max: l.Max, StdDev: l.StdDev}
+	}
+	return h
+}
+
 // Clock says where the absolute times of the run come from, and how certain they are. It describes the least certain
 // host.
 type Clock struct {

@@ -249,16 +249,16 @@ func (t *averagedTotals) totals() *mapping.Totals {
 	out := &mapping.Totals{DurationMS: t.last}                                  // also if nothing completed at first
 	known := func(m mean) float64 { return float64(out.DurationMS) - m.weight } // milliseconds
 	if ms := known(t.requests); ms > 0 {
-		out.IOPS = account.Rounded(t.requests.sum*1000/ms, 1e3)
+		out.IOPS = mapping.Rounded(t.requests.sum*1000/ms, 1e3)
 	}
 	if ms := known(t.bytes); ms > 0 {
-		out.Bandwidth = account.Rounded(t.bytes.sum*1000/ms, 1)
+		out.Bandwidth = mapping.Rounded(t.bytes.sum*1000/ms, 1)
 	}
 	if t.latency.weight == 0 {
 		t.latency = t.byTime
 	}
 	if t.latency.weight > 0 {
-		out.Latency.Mean = account.Rounded(t.latency.sum/t.latency.weight, 1e3)
+		out.Latency.Mean = mapping.Rounded(t.latency.sum/t.latency.weight, 1e3)
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func (r *runReader) summary(a *account.Account) *mapping.Run {
 		run.Fio.Switches += e.Switches
 	}
 	if n := float64(len(reported)); n > 0 {
-		run.Fio.UsrCPU, run.Fio.SysCPU = account.Rounded(run.Fio.UsrCPU/n, 100), account.Rounded(run.Fio.SysCPU/n, 100)
+		run.Fio.UsrCPU, run.Fio.SysCPU = mapping.Rounded(run.Fio.UsrCPU/n, 100), mapping.Rounded(run.Fio.SysCPU/n, 100)
 	}
 	run.All, run.Read, run.Write, run.Trim, run.Sync, run.Sections = a.All, a.Read, a.Write, a.Trim, a.Sync, a.Sections
 	run.Workload = r.known().Workload

@@ -74,10 +74,10 @@ func (m *windowMaker) of(from *align.Window) *window.Window {
 	w.Latency, w.Bounds, w.Counts, w.Layout = l.made, l.bounds, from.Counts, from.Latencies.Layout()
 	w.Fastest, w.Slowest = m.extremes(key)
 	w.Limit()
-	w.Completed, w.Weight = from.Completed, account.Rounded(from.Latencies.Total(), 1e6)
+	w.Completed, w.Weight = from.Completed, mapping.Rounded(from.Latencies.Total(), 1e6)
 	ms := w.EndMS() - w.StartMS()
 	if key.Direction != fiolog.Sync && slices.ContainsFunc(m.keys.jobsOf(key), (*plan.Job).HasLength) {
-		w.IOPS = account.Rounded(account.PerSecond(float64(w.Completed), ms), 1e3)
+		w.IOPS = mapping.Rounded(account.PerSecond(float64(w.Completed), ms), 1e3)
 	}
 	w.Bandwidth = m.bandwidth(from, w.IOPS, ms)
 	return w
@@ -98,12 +98,12 @@ func (m *windowMaker) ofAverage(k averageKey, s *average) *window.Window {
 		}
 		return account.PerSecond(of.sum, end-start) / 1000
 	}
-	w.IOPS, w.Bandwidth = account.Rounded(known(s.iops), 1e3), account.Rounded(known(s.bandwidth), 1)
+	w.IOPS, w.Bandwidth = mapping.Rounded(known(s.iops), 1e3), mapping.Rounded(known(s.bandwidth), 1)
 	if of := s.latency; !of.isPartial && of.weight > 0 {
 		if !s.iops.isPartial && s.byRate.weight > 0 {
 			of = s.byRate
 		}
-		w.Latency.Mean = account.Rounded(of.sum/of.weight/1000, 1e3) // from nanoseconds
+		w.Latency.Mean = mapping.Rounded(of.sum/of.weight/1000, 1e3) // from nanoseconds
 	}
 	return w
 }
@@ -171,7 +171,7 @@ func (m *windowMaker) extremes(key align.Key) (fastest, slowest float64) {
 	}
 	var known mapping.FioLatency
 	if fio := account.FioLatency(reported); fio != nil && isAll {
-		known = mapping.FioLatency{Min: max(fio.Min-fio.Step/2, 0), Max: account.Rounded(fio.Max+fio.Step/2, 1000)}
+		known = mapping.FioLatency{Min: max(fio.Min-fio.Step/2, 0), Max: mapping.Rounded(fio.Max+fio.Step/2, 1000)}
 	}
 	if !r.Live { // else newer reports follow
 		m.limits[key] = known
@@ -183,7 +183,7 @@ func (m *windowMaker) extremes(key align.Key) (fastest, slowest float64) {
 // if they are unknown.
 func (m *windowMaker) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	if size := m.size[w.Key.Direction]; size > 0 {
-		return account.Rounded(iops*size, 1)
+		return mapping.Rounded(iops*size, 1)
 	}
 	sum, length := 0.0, m.read.Plan.Window // length is that of windows before they are joined
 	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
@@ -198,5 +198,5 @@ func (m *windowMaker) bandwidth(w *align.Window, iops float64, ms int64) float64
 	if ms < w.Length-w.Length/20 { // the window was clipped; rows that end early make it a few milliseconds shorter
 		through = max(ms, 1)
 	}
-	return account.Rounded(sum/float64(through), 1)
+	return mapping.Rounded(sum/float64(through), 1)
 }

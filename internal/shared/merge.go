@@ -58,7 +58,7 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 		}
 	}
 	if of.Jobs > 0 {
-		of.UsrCPU, of.SysCPU = rounded(of.UsrCPU/float64(of.Jobs), 100), rounded(of.SysCPU/float64(of.Jobs), 100)
+		of.UsrCPU, of.SysCPU = mapping.Rounded(of.UsrCPU/float64(of.Jobs), 100), mapping.Rounded(of.SysCPU/float64(of.Jobs), 100)
 	}
 	of.Options = optionsOf(parts)
 	whole.Fio = of
@@ -95,7 +95,8 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 		}
 		h.SkewMS = h.Start.Sub(whole.Run.Start).Milliseconds()
 		if len(byHost(parts)) > 1 {
-			h.Read, h.Write, h.Trim, h.Sync = hostTotals(sum(readOf, among)), hostTotals(sum(writeOf, among)), hostTotals(sum(trimOf, among)), hostTotals(withoutRate(sum(syncOf, among)))
+			h.Read, h.Write = sum(readOf, among).OfHost(), sum(writeOf, among).OfHost()
+			h.Trim, h.Sync = sum(trimOf, among).OfHost(), withoutRate(sum(syncOf, among)).OfHost()
 		}
 		whole.Hosts = append(whole.Hosts, h)
 	}
@@ -143,8 +144,6 @@ func syncOf(d *mapping.Run) *mapping.Totals  { return d.Sync }
 func cell(t time.Time, intervalMS int64) time.Time {
 	return t.UTC().Truncate(time.Duration(max(intervalMS, 1)) * time.Millisecond)
 }
-
-func rounded(v, steps float64) float64 { return math.Round(v*steps) / steps }
 
 func byHost(parts []*mapping.Part) map[string][]*mapping.Part {
 	all := map[string][]*mapping.Part{}
@@ -210,7 +209,8 @@ func add(list []*mapping.Totals, ran []rangeOf) (*mapping.Totals, error) {
 	}
 	bins, sum := &hist.Histogram{}, &mapping.Totals{}
 	exact := &mapping.FioLatency{Min: math.Inf(1)}
-	isExact, n, mean, squares, unbinned := true, 0.0, 0.0, 0.0, int64(0)
+	isExact, unbinned := true, int64(0)
+	var all mapping.Pool
 	var means, weights [3]float64
 	for _, t := range list {
 		if t.Latency.HasPercentiles() {
@@ -225,7 +225,7 @@ func add(list []*mapping.Totals, ran []rangeOf) (*mapping.Totals, error) {
 		l, weight := &t.Latency, float64(t.Requests)
 		isExact = isExact && l.Exact
 		exact.Min, exact.Max = min(exact.Min, l.Min), max(exact.Max, l.Max)
-		n, mean, squares = n+weight, mean+weight*l.Mean, squares+weight*(l.Mean*l.Mean+l.StdDev*l.StdDev)
+		all.Add(weight, l.Mean, l.StdDev)
 		for i, of := range []float64{t.Means.Slat, t.Means.Clat, t.Means.Lat} {
 			if of > 0 {
 				means[i], weights[i] = means[i]+of*weight, weights[i]+weight
@@ -233,20 +233,20 @@ func add(list []*mapping.Totals, ran []rangeOf) (*mapping.Totals, error) {
 		}
 	}
 	sum.Latency = mapping.NewLatency(bins, nil)
-	if isExact && n > 0 && !bins.IsEmpty() {
-		exact.Mean, exact.StdDev = rounded(mean/n, 1000), rounded(math.Sqrt(max(squares/n-mean/n*mean/n, 0)), 1000)
+	if isExact && all.N() > 0 && !bins.IsEmpty() {
+		exact.Mean, exact.StdDev = mapping.Rounded(all.Mean(), 1000), mapping.Rounded(all.StdDev(), 1000)
 		sum.Latency.SetExact(exact)
 	}
 	for i, to := range []*float64{&sum.Means.Slat, &sum.Means.Clat, &sum.Means.Lat} {
 		if weights[i] > 0 {
-			*to = rounded(means[i]/weights[i], 1000)
+			*to = mapping.Rounded(means[i]/weights[i], 1000)
 		}
 	}
 	sum.SetUnbinned(unbinned, bins)
 	first, last := spanOf(ran)
 	if sum.DurationMS = last.Sub(first).Milliseconds(); sum.DurationMS > 0 {
 		seconds := float64(sum.DurationMS) / 1000
-		sum.IOPS, sum.Bandwidth = rounded(float64(sum.Requests)/seconds, 1000), rounded(float64(sum.Bytes)/seconds, 1)
+		sum.IOPS, sum.Bandwidth = mapping.Rounded(float64(sum.Requests)/seconds, 1000), mapping.Rounded(float64(sum.Bytes)/seconds, 1)
 	}
 	return sum, nil
 }
@@ -257,16 +257,4 @@ func withoutRate(t *mapping.Totals) *mapping.Totals {
 		t.IOPS, t.Bandwidth = 0, 0
 	}
 	return t
-}
-
-// hostTotals returns what a run document has of the totals of a host.
-func hostTotals(t *mapping.Totals) *mapping.HostTotals {
-	if t == nil || t.Requests == 0 {
-		return nil
-	}
-	h := &mapping.HostTotals{Requests: t.Requests, IOPS: t.IOPS}
-	if l := &t.Latency; l.Exact {
-		h.Latency = mapping.HostLatency{Min: l.Min, Mean: l.Mean, Max: l.Max, StdDev: l.StdDev}
-	}
-	return h
 }

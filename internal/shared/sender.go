@@ -142,7 +142,7 @@ func (s *Sender) Add(nominal time.Time, docs []*mapping.Interval) {
 		}
 		d.Time = start
 		d.Window = mapping.Window{End: end, MS: s.run.IntervalMS, ElapsedMS: start.Sub(s.run.Run.Start).Milliseconds(), Fastest: d.Window.Fastest, Slowest: d.Window.Slowest}
-		d.IOPS, d.Bandwidth = rounded(d.IOPS*scale, 1000), rounded(d.Bandwidth*scale, 1)
+		d.IOPS, d.Bandwidth = mapping.Rounded(d.IOPS*scale, 1000), mapping.Rounded(d.Bandwidth*scale, 1)
 		s.docs = append(s.docs, d)
 	}
 	s.windows++
@@ -180,7 +180,7 @@ func (s *Sender) send(ctx context.Context, doc *mapping.Run, now time.Time, with
 	if doc != nil {
 		one := *doc
 		one.Levels, one.Documents = []mapping.Level{mapping.Host}, mapping.Documents{Host: s.windows}
-		s.part.Document = &one
+		s.part.Document, s.part.Files = &one, one.Source.Hashes()
 	}
 	if s.part.Document == nil { // nothing is known yet
 		return nil

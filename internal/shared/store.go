@@ -66,25 +66,19 @@ func (s Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping
 	}
 }
 
-// Holding implements [history.Store]: if no other run has the files, a shared one is known by the report of any of its parts.
+// Holding implements [history.Store]. A shared run is known by the reports of its parts; it does not count if another run has the files.
 func (s Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	found, err := s.Store.Holding(ctx, files, logs)
-	if err != nil || len(found) > 0 {
-		return found, err
+	if slices.ContainsFunc(found, func(run *mapping.Run) bool { return !shared(run) }) {
+		return slices.DeleteFunc(found, shared), err
 	}
-	for run, err := range s.Runs(ctx, history.RunFilter{Where: history.LiveRuns{}}) {
-		switch {
-		case errors.Is(err, history.ErrNoIndex):
-			return found, nil
-		case history.IsSkipped(err):
-		case err != nil:
+	for i, run := range found {
+		if run, err = s.merged(ctx, run); err != nil {
 			return nil, err
-		case shared(run) && slices.ContainsFunc(run.Source.Hashes(), func(hash string) bool { return slices.Contains(files, hash) }):
-			found = append(found, run.WithFiles())
 		}
+		found[i] = run.WithFiles()
 	}
-	slices.SortFunc(found, func(a, b *mapping.Run) int { return strings.Compare(a.Run.ID, b.Run.ID) })
-	return found, nil
+	return found, err
 }
 
 // Intervals implements [history.Store]. Windows of a shared run are read up to the time until which all of its parts have sent theirs, but for those

@@ -110,11 +110,6 @@ func (r *Read) setHost(h *mapping.RunHost, all map[*assign.Entry]*Entry) {
 	_, by := r.totalsOf(entries, jobs)
 	totals := append(by[:], r.syncsOf(entries, jobs))
 	for d, to := range []**mapping.HostTotals{&h.Read, &h.Write, &h.Trim, &h.Sync} {
-		if t := totals[d]; t != nil && t.Requests > 0 {
-			*to = &mapping.HostTotals{Requests: t.Requests, IOPS: t.IOPS}
-			if l := &t.Latency; l.Exact {
-				(*to).Latency = mapping.HostLatency{Min: l.Min, Mean: l.Mean, Max: l.Max, StdDev: l.StdDev}
-			}
-		}
+		*to = totals[d].OfHost()
 	}
 }

@@ -12,8 +12,8 @@ import (
 // FioLatency returns what fio itself computed of requests, or nil if it did not of all.
 // Percentiles of several entries cannot be merged, so there are none; extremes, means and deviations can.
 func FioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
-	us := func(ns float64) float64 { return Rounded(ns/1000, 1000) }
-	var n, sum, squares, stddev float64
+	us := func(ns float64) float64 { return mapping.Rounded(ns/1000, 1000) }
+	var all mapping.Pool
 	out := &mapping.FioLatency{Min: math.Inf(1)}
 	for _, of := range list {
 		l, weight := &of.Clat, max(float64(of.TotalIOs), uncountedOf(of))
@@ -23,8 +23,7 @@ func FioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
 		if l.Mean == 0 {
 			return nil
 		}
-		stddev = l.StdDev
-		n, sum, squares = n+weight, sum+weight*l.Mean, squares+weight*(l.Mean*l.Mean+l.StdDev*l.StdDev)
+		all.Add(weight, l.Mean, l.StdDev)
 		out.Min, out.Max = min(out.Min, us(float64(l.Min))), max(out.Max, us(float64(l.Max)))
 		out.Step, out.PercentileStep = max(out.Step, us(float64(l.Step))), max(out.PercentileStep, us(float64(l.PercentileStep)))
 		for _, q := range l.Percentiles {
@@ -33,13 +32,10 @@ func FioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
 			}
 		}
 	}
-	if n == 0 {
+	if all.N() == 0 {
 		return nil
 	}
-	out.Mean = us(sum / n)
-	if out.StdDev = us(math.Sqrt(max(squares/n-sum/n*sum/n, 0))); len(list) == 1 {
-		out.StdDev = us(stddev)
-	}
+	out.Mean, out.StdDev = us(all.Mean()), us(all.StdDev())
 	return out
 }
 
@@ -61,7 +57,7 @@ func boundsOf(reported []*fiolog.DirectionStats) *mapping.Bounds {
 			low, high = min(low, ns*(1-half)-step), max(high, ns*(1+half)+step)
 		}
 		if !math.IsInf(low, 1) {
-			out.Set(i, mapping.Between{Low: Rounded(max(low, 0)/1000, 1000), High: Rounded(high/1000, 1000)})
+			out.Set(i, mapping.Between{Low: mapping.Rounded(max(low, 0)/1000, 1000), High: mapping.Rounded(high/1000, 1000)})
 		}
 	}
 	if *out == (mapping.Bounds{Confidence: 1}) {
@@ -77,9 +73,6 @@ func uncountedOf(s *fiolog.DirectionStats) float64 {
 	}
 	return max(s.IOPS*float64(s.Runtime)/1000, 1)
 }
-
-// Rounded rounds x to a multiple of 1/per, because further digits have no meaning.
-func Rounded(x, per float64) float64 { return math.Round(x*per) / per }
 
 // PerSecond returns the rate of n in so many milliseconds.
 func PerSecond(n float64, ms int64) float64 {

@@ -131,14 +131,14 @@ func (s *sums) add(o *sums) {
 func (s *sums) totals() *mapping.Totals {
 	t := &mapping.Totals{
 		Requests: int64(s.bins.Total()) + s.unbinned, Latency: mapping.NewLatency(s.bins, nil), Bytes: s.bytes,
-		Sums: mapping.Sums{IOPS: Rounded(s.rates.IOPS, 1e3), Bandwidth: Rounded(s.rates.Bandwidth, 1)},
+		Sums: mapping.Sums{IOPS: mapping.Rounded(s.rates.IOPS, 1e3), Bandwidth: mapping.Rounded(s.rates.Bandwidth, 1)},
 	}
 	if s.lacksReport {
 		t.Bytes, t.Sums = 0, mapping.Sums{}
 	}
 	for i, to := range []*float64{&t.Means.Slat, &t.Means.Clat, &t.Means.Lat} {
 		if m := s.means[i]; m.weight > 0 {
-			*to = Rounded(m.sum/m.weight/1000, 1000)
+			*to = mapping.Rounded(m.sum/m.weight/1000, 1000)
 		}
 	}
 	isBinned, fio := !s.bins.IsEmpty(), FioLatency(s.reported)
@@ -163,8 +163,8 @@ func setRates(t *mapping.Totals, jobs []*plan.Job, took int64, uncounted float64
 	if requests == 0 { // unknown
 		requests = uncounted
 	}
-	t.IOPS = Rounded(PerSecond(requests, t.DurationMS), 1e3)
-	t.Bandwidth = Rounded(PerSecond(float64(t.Bytes), t.DurationMS), 1)
+	t.IOPS = mapping.Rounded(PerSecond(requests, t.DurationMS), 1e3)
+	t.Bandwidth = mapping.Rounded(PerSecond(float64(t.Bytes), t.DurationMS), 1)
 }
 
 // timesOf returns when the first of some jobs began to serve a direction, or to sync, and when the last one ended, in milliseconds

@@ -239,11 +239,12 @@ func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping
 // Holding implements [history.Store], usually with one request.
 func (e *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	found := map[string]*mapping.Run{}
+	var parts []string // ids of runs
 	for len(files)+len(logs) > 0 {
 		someFiles, someLogs := files[:min(len(files), mostTerms)], logs[:min(len(logs), mostTerms)]
 		files, logs = files[len(someFiles):], logs[len(someLogs):]
 		hasReport := es.Term(mapping.FileRoleField, mapping.RoleReport)
-		query := es.Any(hashed("", someFiles), es.All(hashed("", someLogs), es.None(hasReport)))
+		query := es.Any(hashed("", someFiles), es.Terms(mapping.SharedFilesField, someFiles), es.All(hashed("", someLogs), es.None(hasReport)))
 		for h, err := range e.runDocs(ctx, "find runs by their files", query, 500, bins...) {
 			if es.IsNotFound(err) { // there is no index yet
 				break
@@ -253,6 +254,18 @@ func (e *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.R
 			}
 			if run, damaged := h.run(); damaged == nil {
 				found[run.Run.ID] = run.WithFiles()
+			} else if part, err := mapping.ReadPart(h.Source); err == nil {
+				parts = append(parts, part.Run)
+			}
+		}
+	}
+	if len(parts) > 0 {
+		for h, err := range e.heads(ctx, parts) {
+			if err != nil {
+				return nil, e.fail(ctx, "read", err)
+			}
+			if run, damaged := h.run(); damaged == nil {
+				found[run.Run.ID] = run
 			}
 		}
 	}

@@ -14,7 +14,8 @@ func newShared(name, host string, n int) (*mapping.Run, *mapping.Part, []*mappin
 	ingest := mapping.SharedIngest(1)
 	run := NewRun(name, ingest)
 	run.Run.Complete, run.Documents, run.Levels = false, mapping.Documents{}, []mapping.Level{mapping.Host}
-	part := &mapping.Part{Run: run.Run.ID, Ingest: ingest, Host: host, Unit: "job", OffsetMS: -250, Seen: Start.Add(time.Duration(n) * time.Second), Document: NewRun(name, ingest)}
+	part := &mapping.Part{Run: run.Run.ID, Ingest: ingest, Host: host, Unit: "job", OffsetMS: -250, Seen: Start.Add(time.Duration(n) * time.Second), Document: NewRun(name, ingest),
+		Files: []string{"report of " + host}}
 	docs := Intervals(name, ingest, n)
 	for _, d := range docs {
 		d.Level, d.Host.Name, d.Fio.Job = mapping.Host, host, "job"
@@ -63,6 +64,7 @@ func testShared(t *testing.T, s history.Store) {
 	if got, err := s.Parts(t.Context(), ID("y")); len(got) > 0 || err != nil {
 		t.Errorf("parts of a run that is not there: %v, %v", got, err)
 	}
+	holding(t, s, []string{"x"}, "report of b")
 	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 1 {
 		t.Errorf("parts are listed as runs: %q", names(runs))
 	}
@@ -90,6 +92,7 @@ func testSharedReplaced(t *testing.T, s history.Store) {
 			t.Helper()
 			parts, err := s.Parts(t.Context(), run.Run.ID)
 			counts, err2 := s.Count(t.Context(), []string{run.Run.ID})
+			holding(t, s, nil, "report of a")
 			if n := counts[run.Run.ID][run.Run.Ingest].All(); len(parts)+n > 0 || err != nil || err2 != nil {
 				t.Errorf("%s, %s: %d parts and %d windows are left: %v, %v", name, when, len(parts), n, err, err2)
 			}

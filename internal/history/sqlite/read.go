@@ -224,10 +224,10 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*
 // Holding implements [history.Store].
 func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	found := s.runs(ctx, `SELECT id, doc FROM runs
-		WHERE id IN (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
+	found := s.runs(ctx, `WITH held AS (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
 			UNION SELECT run FROM files AS f WHERE hash IN (SELECT value FROM json_each(?))
 				AND NOT EXISTS (SELECT 1 FROM files WHERE run = f.run AND report))
+		SELECT id, doc FROM runs WHERE id IN (SELECT run FROM held UNION SELECT parts.run FROM held JOIN parts ON parts.id = held.run)
 		ORDER BY id`, list(files), list(logs))
 	for run, err := range history.Readable(found, nil) {
 		if err != nil {

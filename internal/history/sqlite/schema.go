@@ -24,7 +24,7 @@ const (
 //   - intervals: interval documents, stored in the order in which they are read: the documents of
 //     one run and level lie together, sorted by time. job is that of [mapping.Interval.Series].
 //   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run, and whether it is that of a
-//     report.
+//     report; also those of each part of a shared run.
 //   - removed: the runs that people removed. removed_files has the hashes of their files.
 const tables = `
 CREATE TABLE runs (

@@ -43,6 +43,9 @@ func (s *Store) PutPart(ctx context.Context, p *mapping.Part) error {
 			if _, err := tx.ExecContext(ctx, insertPart, p.ID(), p.Run, p.Ingest, pack(p.AppendJSON)); err != nil {
 				return fmt.Errorf("insert part: %w", err)
 			}
+			if _, err := tx.ExecContext(ctx, insertFiles, p.ID(), list(p.Files), list(p.Files)); err != nil {
+				return fmt.Errorf("insert hashes of a part: %w", err)
+			}
 			_, err := s.begin(ctx, tx, history.Version{Run: p.Run, Ingest: p.Ingest}) // by which its parts are removed
 			return err
 		})

@@ -31,7 +31,7 @@ const (
 	deleteRun = `DELETE FROM runs WHERE id = ?`
 
 	insertFiles = `INSERT INTO files (hash, run, report)
-		SELECT value, ?, value IN (SELECT value FROM json_each(?)) FROM json_each(?)`
+		SELECT value, ?, value IN (SELECT value FROM json_each(?)) FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`
 	deleteFiles = `DELETE FROM files WHERE run = ?`
 )
 
@@ -201,6 +201,7 @@ func (s *Store) Delete(ctx context.Context, runID string) error {
 func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	for _, statement := range []string{
 		`DELETE FROM intervals WHERE ingest IN (SELECT number FROM ingests WHERE ` + where + `)`,
+		`DELETE FROM files WHERE run IN (SELECT id FROM parts WHERE (run, ingest) IN (SELECT run, ingest FROM ingests WHERE ` + where + `))`,
 		`DELETE FROM parts WHERE (run, ingest) IN (SELECT run, ingest FROM ingests WHERE ` + where + `)`,
 		`DELETE FROM ingests WHERE ` + where,
 	} {
