@@ -84,8 +84,8 @@ func (c *Config) Templates() templates.Options {
 // Kibana has the settings of the Kibana where setup installs dashboards, if there is one. Kibana and the cluster have
 // the same users. So the credentials of the cluster are the default.
 type Kibana struct {
-	URL         string `mapstructure:"url"`   // with its base path; empty: no Kibana
-	Space       string `mapstructure:"space"` // empty: the default space
+	URL         string `mapstructure:"url"`   // its address, with its base path; empty: no Kibana
+	Space       string `mapstructure:"space"` // the space in Kibana; empty: the default space
 	Credentials `mapstructure:",squash"`
 	CACert      string `mapstructure:"ca_cert"`     // PEM file of the authorities to trust
 	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
@@ -115,11 +115,11 @@ func (c *Config) KibanaClient() (es.Config, error) {
 // Credentials are an API key, or a user with a password. Secrets come from the environment or from files. They never
 // come from flags, because other users of the machine can see these.
 type Credentials struct {
-	APIKey       es.Secret `mapstructure:"api_key"`
-	APIKeyFile   string    `mapstructure:"api_key_file"`
-	Username     string    `mapstructure:"username"`
-	Password     es.Secret `mapstructure:"password"`
-	PasswordFile string    `mapstructure:"password_file"`
+	APIKey       es.Secret `mapstructure:"api_key"`       // in place of user and password
+	APIKeyFile   string    `mapstructure:"api_key_file"`  // file with the key
+	Username     string    `mapstructure:"username"`      // of a user who may do what the command does
+	Password     es.Secret `mapstructure:"password"`      // of that user
+	PasswordFile string    `mapstructure:"password_file"` // file with the password
 }
 
 // secret returns the text of a secret, or the text of its file (the setting name_file) without the line end that

@@ -18,7 +18,7 @@ import (
 // capitals with underscores. Only settings that people change from call to call have flags.
 type Config struct {
 	History  string `mapstructure:"history"` // the file of the embedded history
-	Prefix   string `mapstructure:"prefix"`  // of index names
+	Prefix   string `mapstructure:"prefix"`  // first word of the names of indices
 	Host     string `mapstructure:"host"`    // name of this machine in runs that it stores; empty: that of the system
 	TZ       string `mapstructure:"tz"`      // time zone of times for people: UTC, local, or a name such as Europe/Berlin
 	Analysis `mapstructure:",squash"`
@@ -36,55 +36,58 @@ type Config struct {
 // Analysis has the settings of how runs are read. A file in the current folder may be from somebody else, so it sets
 // nothing more: not where runs and passwords are sent, and not which files are read or written.
 type Analysis struct {
-	Source string   `mapstructure:"source"` // hist or raw, where a run has both
-	Levels []string `mapstructure:"levels"` // cluster, host, section, job
+	Source string   `mapstructure:"source"` // hist or raw, where a run has logs of both kinds
+	Levels []string `mapstructure:"levels"` // levels that have windows: cluster, host, section, job
 	SLA    []string `mapstructure:"sla"`    // rules that runs are checked against: p99 <= 10ms
-	// Method is how percentiles are read from histograms: interpolated, or fio, as fio prints them.
+	// Method is how percentiles are read from histograms: interpolated; or fio, as fio prints them.
 	Method  string `mapstructure:"method"`
 	Threads int    `mapstructure:"threads"` // goroutines that parse; 0: one for each CPU
 
 	// How requests are divided among windows.
-	Interval  string  `mapstructure:"interval"`  // length of the windows; empty: a multiple of the logs' interval, at least 1s, of several where hosts began apart; auto: as precision demands
-	Precision string  `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
-	Weighting string  `mapstructure:"weighting"` // inflight or completion
-	InFlight  string  `mapstructure:"inflight"`  // long: spread requests longer than a window; all: spread all
-	Tolerance float64 `mapstructure:"tolerance"` // share of its length by which a row may leave its window
-	Align     string  `mapstructure:"align"`     // run or job
 
-	// Coarsen joins bins, so that documents take less room: see parseCoarseness.
+	Interval  string  `mapstructure:"interval"`  // length of the windows; empty: a multiple of the logs' interval, at least 1s, of several where hosts began apart; auto: as precision demands
+	Precision string  `mapstructure:"precision"` // where interval is auto: a percentile, and how far its confidence interval may reach to either side
+	Weighting string  `mapstructure:"weighting"` // where a request counts that takes longer than a window: inflight, in each that it was in; completion
+	InFlight  string  `mapstructure:"inflight"`  // which requests inflight spreads over windows: long, those longer than a window; all
+	Tolerance float64 `mapstructure:"tolerance"` // share of its length by which a row may leave its window
+	Align     string  `mapstructure:"align"`     // what windows are counted from: the start of the run, or of each job
+
+	// Coarsen joins bins, so that documents take less room: 2, 5%, or 2 digits.
 	Coarsen string `mapstructure:"coarsen"`
-	// Confidence is that of the intervals of percentiles in documents; 0: without them.
+	// Confidence is that of the intervals of percentiles in documents, from 0.5 to 0.99; 0: without them.
 	Confidence float64 `mapstructure:"confidence"`
 
 	// What the files of runs do not say, or say wrongly.
-	Archive string            `mapstructure:"archive"` // name in place of the archive's own
-	Labels  map[string]string `mapstructure:"labels"`  // for every run
-	Start   string            `mapstructure:"start"`   // RFC 3339, for runs without a known start
-	Offset  map[string]string `mapstructure:"offset"`  // correction of clocks in milliseconds, by host
+
+	Archive string            `mapstructure:"archive"` // name of the archive in place of its own
+	Labels  map[string]string `mapstructure:"labels"`  // NAME=VALUE of every run
+	Start   string            `mapstructure:"start"`   // start of runs that do not tell it: 2026-10-01T09:12:00Z
+	Offset  map[string]string `mapstructure:"offset"`  // corrections of the clocks of hosts: HOST=MILLISECONDS
 	Groups  int               `mapstructure:"groups"`  // groups of bins, 17 to 64, if fio was rebuilt; 0: from columns and reports
 	Unit    string            `mapstructure:"unit"`    // ns or us, of logs whose files do not show it; empty: from columns and reports
 }
 
 // Elasticsearch has the settings of the cluster that stores the history, if there is one.
 type Elasticsearch struct {
-	Addresses   []string `mapstructure:"addresses"` // URLs; if these are empty, the history is embedded
+	Addresses   []string `mapstructure:"addresses"` // URLs of the nodes of the cluster; if there are none, the history is embedded
 	Credentials `mapstructure:",squash"`
 	CA          string `mapstructure:"ca"`          // PEM file of the authorities to trust
 	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
 
-	RequestTimeout time.Duration `mapstructure:"request_timeout"` // for a whole request and its answer, of Kibana too
+	RequestTimeout time.Duration `mapstructure:"request_timeout"` // for a request and its answer, of Kibana too
 	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // waiting without progress ends after this time; 0: do not wait
 
 	// How interval documents are stored.
-	Shards   int    `mapstructure:"shards"`    // of each index
-	Replicas string `mapstructure:"replicas"`  // a number, or a range such as 0-1
-	KeepDays int    `mapstructure:"keep_days"` // 0: for ever
-	Policy   string `mapstructure:"policy"`    // the user's own lifecycle policy; none: no policy
+
+	Shards   int    `mapstructure:"shards"`    // of each index of windows
+	Replicas string `mapstructure:"replicas"`  // copies of each index: a number, or a range such as 0-1
+	KeepDays int    `mapstructure:"keep_days"` // days after which a lifecycle deletes an index of a month; 0: for ever
+	Policy   string `mapstructure:"policy"`    // name of a lifecycle policy of yours; none: no policy
 }
 
 // Compact says which runs fio2es compact changes, and to which windows.
 type Compact struct {
-	OlderThan string        `mapstructure:"older_than"` // an age such as 90d, or a date
+	OlderThan string        `mapstructure:"older_than"` // runs that are older: an age such as 90d, or a date
 	To        time.Duration `mapstructure:"to"`         // length of the new windows
 }
 

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// expression matches the expression of an alert in docs/recipes.md.
+// expression matches the expression of an alert in docs/operate.md.
 var expression = regexp.MustCompile(`(?m)^ *(?:- )?expr: (.+)$`)
 
-// TestRecipes parses the alerts in docs/recipes.md.
+// TestRecipes parses the alerts in docs/operate.md.
 func TestRecipes(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "recipes.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operate.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -345,4 +346,17 @@ func anchors(page string) (list []string) {
 		list = append(list, strings.ReplaceAll(text, " ", "-"))
 	}
 	return list
+}
+
+// TestCommandsDocument: docs/settings.md has all commands.
+func TestCommandsDocument(t *testing.T) {
+	t.Parallel()
+	var table strings.Builder
+	table.WriteString("| command | |\n|---|---|\n")
+	for _, c := range allCommands().Commands() {
+		if c.IsAvailableCommand() && c.Name() != "help" {
+			fmt.Fprintf(&table, "| `%s` | %s |\n", strings.ReplaceAll(strings.TrimSuffix(c.UseLine(), " [flags]"), "|", `\|`), c.Short)
+		}
+	}
+	golden.Section(t, filepath.Join("..", "..", "docs", "settings.md"), "<!-- commands -->", "<!-- /commands -->", table.String())
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/fio2es/fio2es/internal/golden"
 )
 
-// kitchen is the folder in which the commands of docs/recipes.md run.
+// kitchen is the folder in which the commands of pages run.
 type kitchen struct {
 	*testing.T
 	dir     string
@@ -33,44 +33,45 @@ type kitchen struct {
 // fence matches a block of code in Markdown: its language and its text.
 var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```\n")
 
-// TestRecipes runs every command of docs/recipes.md, one after the other, and compares the output of those in
-// console blocks with the page. -update writes the page.
+// TestRecipes runs every command of the pages on operating, comparing, matrices and other programs, one after the other, and compares
+// the output of those in console blocks with the pages. -update writes the pages.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
-	page := filepath.Join("..", "..", "docs", "recipes.md")
-	text, err := os.ReadFile(page)
-	check(t, err)
 	k := newKitchen(t)
 	made := map[string]bool{}
-	result := fence.ReplaceAllStringFunc(string(text), func(block string) string {
-		m := fence.FindStringSubmatch(block)
-		made[m[1]] = true
-		switch m[1] {
-		case "console":
-			return "```console\n" + k.console(m[2]) + "```\n"
-		case "sh":
-			if code, out := k.shell("set -e\n" + m[2]); code != 0 && code != exitMet {
-				t.Errorf("exit code %d of\n%s%s", code, m[2], out)
+	for _, name := range []string{"operate.md", "compare.md", "measure.md", "programs.md"} {
+		page := filepath.Join("..", "..", "docs", name)
+		golden.File(t, page, fence.ReplaceAllStringFunc(readText(t, page), func(block string) string {
+			m := fence.FindStringSubmatch(block)
+			made[m[1]] = true
+			switch m[1] {
+			case "console":
+				return "```console\n" + k.console(m[2]) + "```\n"
+			case "sh":
+				if code, out := k.shell("set -e\n" + m[2]); code != 0 && code != exitMet {
+					t.Errorf("%s: exit code %d of\n%s%s", name, code, m[2], out)
+				}
+			case "crontab":
+				k.crontab(m[2])
+			case "ini":
+				k.service(m[2])
+			case "yaml":
+				k.yaml(m[2])
+			case "python":
+				k.python(m[2])
+			case "text":
+				if name == "programs.md" {
+					return "```text\n" + k.pivot() + "```\n"
+				}
+			default:
+				t.Errorf("%s: nothing checks a block of %s", name, m[1])
 			}
-		case "crontab":
-			k.crontab(m[2])
-		case "ini":
-			k.service(m[2])
-		case "yaml":
-			k.yaml(m[2])
-		case "python":
-			k.python(m[2])
-		case "text":
-			return "```text\n" + k.pivot() + "```\n"
-		default:
-			t.Errorf("nothing checks a block of %s", m[1])
-		}
-		return block
-	})
+			return block
+		}))
+	}
 	if len(made) != 7 {
 		t.Errorf("blocks of %v", made)
 	}
-	golden.File(t, page, result)
 }
 
 // newKitchen makes a folder with archives in results, logs in main and pr, stages in staged, and a history of twelve nights.
@@ -189,6 +190,7 @@ type recipeYAML struct {
 	Groups []struct {
 		Rules []struct{ Expr string }
 	}
+	SLA []string // TestSLADocumented checks these
 }
 
 func (k *kitchen) yaml(block string) {
@@ -218,7 +220,7 @@ func (k *kitchen) yaml(block string) {
 			}
 		}
 	}
-	if len(y.Jobs)+len(y.ScrapeConfigs)+len(y.Groups) == 0 {
+	if len(y.Jobs)+len(y.ScrapeConfigs)+len(y.Groups)+len(y.SLA) == 0 {
 		k.Errorf("nothing checks\n%s", block)
 	}
 }

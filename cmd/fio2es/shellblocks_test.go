@@ -33,7 +33,7 @@ func TestShellBlocks(t *testing.T) {
 				continue
 			}
 			ran++
-			block := strings.ReplaceAll(serve.ReplaceAllString(m[2], ""), "/tmp/", k.dir+"/")
+			block := strings.NewReplacer("/tmp/", k.dir+"/", "go run ./cmd/fio2es", "fio2es").Replace(serve.ReplaceAllString(m[2], ""))
 			block = strings.ReplaceAll(block, "--repeat 5", "--repeat 2") // for the test, two runs are several
 			if code, out := k.shell("set -e\n" + block); code != 0 {
 				t.Errorf("%s: exit code %d of\n%s%s", page, code, block, out)

@@ -50,7 +50,7 @@ A rule without windows is about all requests together. A rule in windows (of --i
 for paths) comes with the share of the time in which it was met, its worst window, and
 the longest time in which it was broken. BUDGET is how much of the error budget is used:
 of the 1 % that "in 99% of windows" leaves. A time without requests has no latency, and
-0 iops. docs/numbers.md has the details.
+0 iops. docs/compare.md has the details.
 
 Of several runs, those that broke a rule come first, then those with an unknown one, and the
 last line says how many there are of each. Of more than 20, those that met all are only

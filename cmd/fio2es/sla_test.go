@@ -123,10 +123,10 @@ func TestParseRules(t *testing.T) {
 	expect(t, "no rules", errs, "--rule 'p99 <= 10ms'")
 }
 
-// TestSLADocumented: the settings in docs/numbers.md are valid rules.
+// TestSLADocumented: the settings in docs/compare.md are valid rules.
 func TestSLADocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "numbers.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "compare.md"))
 	check(t, err)
 	_, block, _ := strings.Cut(string(text), "```yaml\n# fio2es.yaml\nsla:\n")
 	block, _, _ = strings.Cut(block, "```")
