@@ -61,7 +61,7 @@ type Analysis struct {
 
 	Archive string            `mapstructure:"archive"` // name of the archive in place of its own
 	Labels  map[string]string `mapstructure:"labels"`  // NAME=VALUE of every run
-	Start   string            `mapstructure:"start"`   // start of runs that do not tell it: 2026-10-01T09:12:00Z
+	Start   string            `mapstructure:"start"`   // start of runs whose files do not say it: 2026-10-01T09:12:00Z
 	Offset  map[string]string `mapstructure:"offset"`  // corrections of the clocks of hosts: HOST=MILLISECONDS
 	Groups  int               `mapstructure:"groups"`  // groups of bins, 17 to 64, if fio was rebuilt; 0: from columns and reports
 	Unit    string            `mapstructure:"unit"`    // ns or us, of logs whose files do not show it; empty: from columns and reports
