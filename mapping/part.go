@@ -42,11 +42,15 @@ type Part struct {
 	Unit   string `json:"unit"` // name of the fio among those of its host
 	// OffsetMS is what is added to the times of the windows before they are rounded to the grid. It is set once, so that
 	// a better start of the jobs moves no window.
-	OffsetMS int64     `json:"offset_ms"`
-	Seen     time.Time `json:"seen"`           // when the host sent the part
-	Last     time.Time `json:"last,omitzero"`  // all of its windows before were sent
-	Ended    time.Time `json:"ended,omitzero"` // when its fio had ended and all was sent
-	Exit     int       `json:"exit,omitempty"` // code of its fio
+	OffsetMS int64 `json:"offset_ms"`
+	// ClockMS is what was added to times of the clock of the host, to have those of the history, ± ClockErrorMS. It was measured when the
+	// part began. All times of the part and of its Document have it.
+	ClockMS      int64     `json:"clock_ms"`
+	ClockErrorMS int64     `json:"clock_error_ms"`
+	Seen         time.Time `json:"seen"`           // when the host sent the part
+	Last         time.Time `json:"last,omitzero"`  // all of its windows before were sent
+	Ended        time.Time `json:"ended,omitzero"` // when its fio had ended and all was sent
+	Exit         int       `json:"exit,omitempty"` // code of its fio
 	// Files are the hashes of its reports, by which an ingest of these knows the run: see [Source.Hashes].
 	Files []string `json:"files,omitempty"`
 	// Document is that of a run of this part alone: its totals, sections, options, clock and reports.

@@ -191,6 +191,8 @@ type RunHost struct {
 	SkewMS       int64     `json:"skew_ms"`                  // start minus the start of the run, milliseconds
 	Clock        string    `json:"clock,omitempty"`          // where Start comes from
 	ClockErrorMS int64     `json:"clock_error_ms,omitempty"` // Start is known to ± this many milliseconds
+	// ClockOffsetMS was added to times of the clock of the host, which was compared with that of the history while the run was live.
+	ClockOffsetMS int64 `json:"clock_offset_ms,omitempty"`
 
 	// The totals of the host, in a run of several that has reports of all.
 	Read  *HostTotals `json:"read,omitempty"`

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +36,7 @@ Later, ingest of all folders, or of an archive that has them, takes the place of
 			if err != nil {
 				return err
 			}
-			finished, err := shared.FinishAll(ctx, to.Store, to.Sink, args[0], force, time.Now())
+			finished, err := shared.FinishAll(ctx, to.Store, to.Sink, args[0], force)
 			if errors.Is(err, history.ErrNotFound) {
 				err = fmt.Errorf("%w: fio2es runs lists the runs", err)
 			}

@@ -68,8 +68,8 @@ the history lacks. The runs have the labels sweep and sweep_settings.
 
 --run NAME makes this fio a part of the run NAME, of which other hosts run other parts with
 the same NAME and into the same history. Each sends its windows while fio runs, and show,
-percentiles, watch and the others add them up, some seconds later. The clocks of the hosts
-must agree. When all parts have ended, and no other began for a minute, the last one stores
+percentiles, watch and the others add them up, some seconds later. Clocks of hosts are
+corrected by that of the cluster. When all parts have ended, and no other began for a minute, the last one stores
 the run of all; fio2es finish NAME does it before. A host has the name of its system, or
 that of the setting host (FIO2ES_HOST). With --repeat and --sweep each run has its number:
 NAME/1. NAME again is the next attempt at it.
@@ -281,7 +281,7 @@ func (r *runCall) share(ctx context.Context, t *turn) (of taken, err error) {
 	if of.name = r.name; len(r.turns) > 1 {
 		of.name += fmt.Sprintf("/%d", slices.Index(r.turns, t)+1)
 	}
-	of.attempt, err = shared.Attempt(ctx, r.to.Store, shared.Member{Name: of.name, Host: r.cfg.HostName(), Unit: r.how.Name}, true, time.Now())
+	of.attempt, err = shared.Attempt(ctx, r.to.Store, shared.Member{Name: of.name, Host: r.cfg.HostName(), Unit: r.how.Name}, true)
 	r.shared = append(r.shared, of)
 	return of, err
 }
@@ -291,7 +291,7 @@ func (r *runCall) finishShared(ctx context.Context) error {
 	for _, of := range r.shared {
 		isSaid := false
 		for {
-			finished, err := shared.FinishDue(ctx, r.to.Store, r.to.Sink, of.name, time.Now())
+			finished, err := shared.FinishDue(ctx, r.to.Store, r.to.Sink, of.name)
 			if err != nil {
 				return err
 			}

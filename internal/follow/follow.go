@@ -228,7 +228,7 @@ func (f *follower) end(ctx context.Context, over []*assign.Run) error {
 		}
 		w.stored = w.listing
 	}
-	finished, err := shared.FinishDue(ctx, f.to.Store, f.to.Sink, f.Shared.Member.Name, time.Now())
+	finished, err := shared.FinishDue(ctx, f.to.Store, f.to.Sink, f.Shared.Member.Name)
 	for _, run := range finished {
 		f.Ingest.Log.Info("stored " + facts.Title(run) + ": all its hosts have ended")
 		f.changed = time.Now()

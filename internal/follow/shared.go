@@ -48,7 +48,7 @@ func (s *Shared) attempt(ctx context.Context, run *assign.Run) (int, error) {
 	if s.Attempt > 0 {
 		return s.Attempt, nil
 	}
-	return shared.Attempt(ctx, s.To.Store, s.member(run), false, time.Now())
+	return shared.Attempt(ctx, s.To.Store, s.member(run), false)
 }
 
 // join makes a stage of a fio take part in the run.
@@ -89,6 +89,9 @@ func (s *Shared) live(
 		return nil, err
 	}
 	s.Options.Log.Info(fmt.Sprintf("%s sends to run %s (%s)", s.Member.Host, to.Run().Name, facts.ShortID(to.Run().ID)))
+	if text := to.Clock(); text != "" {
+		s.Options.Log.Warn(s.Member.Host + ": " + text)
+	}
 	beat(to)
 	result, err := s.send(ctx, stage, to, func(w *window.Window) error {
 		err := each(w)

@@ -237,7 +237,7 @@ func TestSharedSilent(t *testing.T) {
 		if text := strings.Join(run.Warnings, "\n"); !strings.Contains(text, "c: nothing for ") {
 			t.Errorf("warnings: %s", text)
 		}
-		_, err = shared.FinishAll(t.Context(), s.view, p.store, "night", false, time.Now())
+		_, err = shared.FinishAll(t.Context(), s.view, p.store, "night", false)
 		if !errors.Is(err, shared.ErrLive) || strings.Contains(err.Error(), "c") && !strings.Contains(err.Error(), "a, b, d") {
 			t.Errorf("finish while hosts send: %v", err)
 		}
@@ -252,7 +252,7 @@ func TestSharedSilent(t *testing.T) {
 		}
 		s.ended.Wait()
 		following.Wait()
-		finished, err := shared.FinishAll(t.Context(), s.view, p.store, "night", false, time.Now())
+		finished, err := shared.FinishAll(t.Context(), s.view, p.store, "night", false)
 		check(t, err)
 		run = p.only()
 		if len(finished) != 1 || run.Run.Live() || run.Run.Complete || !run.Run.Partial || !slices.ContainsFunc(run.Warnings, func(w string) bool { return strings.Contains(w, "missing of c") }) {
@@ -277,7 +277,7 @@ func TestAttempt(t *testing.T) {
 		join := func(host string, isNew bool) (*shared.Sender, int) {
 			t.Helper()
 			m := shared.Member{Name: "night", Host: host, Unit: "job"}
-			n, err := shared.Attempt(t.Context(), p.store, m, isNew, time.Now())
+			n, err := shared.Attempt(t.Context(), p.store, m, isNew)
 			check(t, err)
 			doc := &mapping.Run{IntervalMS: 1000, Run: mapping.RunInfo{ID: "x", Ingest: "x", Start: time.Now()}}
 			to, err := shared.Join(t.Context(), p.store, m, n, doc)
@@ -296,7 +296,7 @@ func TestAttempt(t *testing.T) {
 		expect(1, n, "the first")
 		_, n = join("b", true)
 		expect(1, n, "another host")
-		if _, err := shared.Attempt(t.Context(), p.store, shared.Member{Name: "night", Host: "a", Unit: "job"}, true, time.Now()); !errors.Is(err, shared.ErrSending) {
+		if _, err := shared.Attempt(t.Context(), p.store, shared.Member{Name: "night", Host: "a", Unit: "job"}, true); !errors.Is(err, shared.ErrSending) {
 			t.Errorf("a second fio of the name: %v", err)
 		}
 		_, n = join("a", false)

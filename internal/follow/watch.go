@@ -32,11 +32,11 @@ func Watch(
 			return nil, err
 		}
 		if run.Run.IsShared() {
-			parts, err := store.Parts(ctx, run.Run.ID)
+			parts, now, err := shared.Parts(ctx, store, run.Run.ID)
 			if err != nil {
 				return nil, err
 			}
-			for _, text := range silence.News(parts, time.Now()) {
+			for _, text := range silence.News(parts, now) {
 				log.Warn(text)
 			}
 		}

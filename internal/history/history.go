@@ -90,6 +90,10 @@ type Store interface {
 	// before a part are visible to later calls. Finish and Delete of the run remove the parts of other versions.
 	Parts(ctx context.Context, runID string) ([]*mapping.Part, error)
 
+	// Now returns the time by the clock that all hosts of a history share: that of the cluster, or of this machine if the history is
+	// here. It is asked for when Now is called, and not before. Without an index it fails with ErrNoIndex.
+	Now(ctx context.Context) (time.Time, error)
+
 	// Delete removes a run, given by its full id, and all its interval documents, finished or not. It fails with
 	// ErrNotFound if there is nothing to remove.
 	Delete(ctx context.Context, runID string) error

@@ -27,13 +27,13 @@ type Sink interface {
 // of what its hosts have sent. It fails with [ErrLive] while one of them sends, unless force is true: what that host sends later is lost
 // then. If the files of the run were ingested meanwhile, that run stays, and Finish returns it. Several processes may finish a run at
 // the same time.
-func Finish(ctx context.Context, store history.Store, sink Sink, id string, force bool, now time.Time) (*mapping.Run, error) {
+func Finish(ctx context.Context, store history.Store, sink Sink, id string, force bool) (*mapping.Run, error) {
 	store = raw(store)
 	run, err := store.Run(ctx, id)
 	if err != nil || !shared(run) {
 		return run, err
 	}
-	parts, err := store.Parts(ctx, id)
+	parts, now, err := Parts(ctx, store, id)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func StateOf(ctx context.Context, store history.Store, name string) (state State
 
 // FinishAll finishes all stages of the newest attempt at the run of a name, as [Finish] does. It fails with [history.ErrNotFound] if
 // there is none.
-func FinishAll(ctx context.Context, store history.Store, sink Sink, name string, force bool, now time.Time) (finished []*mapping.Run, err error) {
+func FinishAll(ctx context.Context, store history.Store, sink Sink, name string, force bool) (finished []*mapping.Run, err error) {
 	runs, _, err := newest(ctx, raw(store), name)
 	if err == nil && len(runs) == 0 {
 		err = fmt.Errorf("finish run %q: %w", name, history.ErrNotFound)
@@ -132,7 +132,7 @@ func FinishAll(ctx context.Context, store history.Store, sink Sink, name string,
 		if err != nil {
 			return finished, err
 		}
-		if run, err = Finish(ctx, store, sink, run.Run.ID, force, now); err == nil {
+		if run, err = Finish(ctx, store, sink, run.Run.ID, force); err == nil {
 			finished = append(finished, run)
 		}
 	}
@@ -141,17 +141,18 @@ func FinishAll(ctx context.Context, store history.Store, sink Sink, name string,
 
 // FinishDue finishes the stages of the newest attempt at the run of a name that are over: all their parts have ended, and nothing has come for
 // [Quiet].
-func FinishDue(ctx context.Context, store history.Store, sink Sink, name string, now time.Time) (finished []*mapping.Run, err error) {
+func FinishDue(ctx context.Context, store history.Store, sink Sink, name string) (finished []*mapping.Run, err error) {
 	runs, _, err := newest(ctx, raw(store), name)
 	for _, run := range runs {
 		if err != nil || !shared(run) {
 			continue
 		}
 		var parts []*mapping.Part
-		if parts, err = store.Parts(ctx, run.Run.ID); err != nil || !isOver(parts, now) {
+		var now time.Time
+		if parts, now, err = Parts(ctx, store, run.Run.ID); err != nil || !isOver(parts, now) {
 			continue
 		}
-		if run, err = Finish(ctx, store, sink, run.Run.ID, false, now); err == nil {
+		if run, err = Finish(ctx, store, sink, run.Run.ID, false); err == nil {
 			finished = append(finished, run)
 		}
 	}

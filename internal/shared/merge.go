@@ -91,6 +91,7 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 				if at.ClockErrorMS >= h.ClockErrorMS {
 					h.Clock, h.ClockErrorMS = at.Clock, at.ClockErrorMS
 				}
+				h.ClockOffsetMS = at.ClockOffsetMS
 			}
 		}
 		h.SkewMS = h.Start.Sub(whole.Run.Start).Milliseconds()

@@ -25,7 +25,7 @@ var ErrSending = errors.New("another fio of this host has the same name and send
 // Attempt returns which attempt at the run of a name a fio joins, from 1. It is the newest one, unless that is over or the fio
 // took part in it and has ended: then the next one begins. If isNew is true, the fio begins now, so a part that something still sends is
 // not its own.
-func Attempt(ctx context.Context, store history.Store, m Member, isNew bool, now time.Time) (int, error) {
+func Attempt(ctx context.Context, store history.Store, m Member, isNew bool) (int, error) {
 	runs, attempt, err := newest(ctx, store, m.Name)
 	if err != nil || attempt == 0 {
 		return 1, err
@@ -36,7 +36,7 @@ func Attempt(ctx context.Context, store history.Store, m Member, isNew bool, now
 			continue
 		}
 		isLive = true
-		parts, err := store.Parts(ctx, run.Run.ID)
+		parts, now, err := Parts(ctx, store, run.Run.ID)
 		if err != nil {
 			return 0, err
 		}
@@ -75,8 +75,9 @@ func newest(ctx context.Context, store history.Store, name string) (runs []*mapp
 
 // Sender sends the windows of one fio to the run that its host shares with others.
 type Sender struct {
-	store history.Store
-	run   *mapping.Run
+	store  history.Store
+	run    *mapping.Run
+	joined time.Time
 
 	mu       sync.Mutex
 	part     mapping.Part
@@ -110,13 +111,20 @@ func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *
 		return nil, fmt.Errorf("its windows are of %d ms, and those of run %s of %d ms: let fio report as often on all hosts (--reports, --status-interval)",
 			run.IntervalMS, m.Name, joined.IntervalMS)
 	}
-	s := &Sender{store: store, run: joined, part: mapping.Part{Run: joined.Run.ID, Ingest: joined.Run.Ingest, Host: m.Host, Unit: m.Unit}}
+	s := &Sender{store: store, run: joined, joined: time.Now(), part: mapping.Part{Run: joined.Run.ID, Ingest: joined.Run.Ingest, Host: m.Host, Unit: m.Unit}}
 	parts, err := store.Parts(ctx, joined.Run.ID)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range parts {
-		if p.ID() == s.part.ID() { // sent by a process that was killed
+		if p.ID() == s.part.ID() { // sent by a process that was killed: no window is moved
 			s.part, s.isPlaced = *p, true
+			return s, nil
 		}
 	}
+	offset, bound, err := clockOf(ctx, store)
+	s.part.ClockMS, s.part.ClockErrorMS = offset.Round(time.Millisecond).Milliseconds(), (bound + time.Millisecond - 1).Milliseconds()
+	s.part.OffsetMS = s.part.ClockMS
 	return s, err
 }
 
@@ -171,7 +179,7 @@ func (s *Sender) Send(ctx context.Context, doc *mapping.Run, now time.Time) erro
 
 // End sends the last windows, and that the fio has ended, with its exit code.
 func (s *Sender) End(ctx context.Context, doc *mapping.Run, exit int, now time.Time) error {
-	return s.send(ctx, doc, now, func(p *mapping.Part) { p.Last, p.Ended, p.Exit = s.end, now.UTC(), exit })
+	return s.send(ctx, doc, now, func(p *mapping.Part) { p.Last, p.Ended, p.Exit = s.end, s.at(now), exit })
 }
 
 func (s *Sender) send(ctx context.Context, doc *mapping.Run, now time.Time, with func(*mapping.Part)) error {
@@ -180,12 +188,23 @@ func (s *Sender) send(ctx context.Context, doc *mapping.Run, now time.Time, with
 	if doc != nil {
 		one := *doc
 		one.Levels, one.Documents = []mapping.Level{mapping.Host}, mapping.Documents{Host: s.windows}
+		offset := time.Duration(s.part.ClockMS) * time.Millisecond
+		if one.Run.Start = one.Run.Start.Add(offset); !one.Run.End.IsZero() {
+			one.Run.End = one.Run.End.Add(offset)
+		}
+		one.Hosts = slices.Clone(one.Hosts)
+		for i := range one.Hosts {
+			one.Hosts[i].Start, one.Hosts[i].ClockOffsetMS = one.Hosts[i].Start.Add(offset), s.part.ClockMS
+		}
+		if text := s.Clock(); text != "" {
+			one.Warnings = append(slices.Clone(one.Warnings), text)
+		}
 		s.part.Document, s.part.Files = &one, one.Source.Hashes()
 	}
 	if s.part.Document == nil { // nothing is known yet
 		return nil
 	}
-	s.sent, s.part.Seen = now, now.UTC()
+	s.sent, s.part.Seen = now, s.at(now)
 	with(&s.part)
 	docs := s.docs
 	if s.docs = nil; len(docs) > 0 {

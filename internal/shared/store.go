@@ -43,11 +43,11 @@ func (s Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 func (s Store) merged(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
-	parts, err := s.Parts(ctx, run.Run.ID)
+	parts, now, err := Parts(ctx, s.Store, run.Run.ID)
 	if err != nil {
 		return nil, err
 	}
-	return Merge(run, parts, time.Now())
+	return Merge(run, parts, now)
 }
 
 // Runs implements [history.Store].
@@ -114,17 +114,18 @@ func (s Store) sums(ctx context.Context, id string, sel history.Selection, yield
 		return true
 	}
 	var parts []*mapping.Part
+	var now time.Time
 	if err == nil {
-		parts, err = s.Parts(ctx, id)
+		parts, now, err = Parts(ctx, s.Store, id)
 	}
 	var whole *mapping.Run
 	if err == nil {
-		whole, err = Merge(run, parts, time.Now())
+		whole, err = Merge(run, parts, now)
 	}
 	if err != nil {
 		return yield(nil, err)
 	}
-	if until := sentUntil(parts, time.Now()); !until.IsZero() && (sel.To.IsZero() || until.Before(sel.To)) {
+	if until := sentUntil(parts, now); !until.IsZero() && (sel.To.IsZero() || until.Before(sel.To)) {
 		sel.To = until
 	}
 	return s.sum(ctx, whole, sel, yield)

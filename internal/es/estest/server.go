@@ -34,7 +34,8 @@ type Server struct {
 	Months    bool           // _meta.months of index templates
 	// time that a bulk request takes for each unpacked byte; bulk requests wait for one another
 	ByteTime time.Duration
-	Alias    string // name of an alias for an index of somebody else; none by default
+	Ahead    time.Duration // of its clock
+	Alias    string        // name of an alias for an index of somebody else; none by default
 	// type of the field latency.histogram in all indices; default "histogram". An object is no field: that is what it
 	// becomes in an index without a template
 	Mapped string

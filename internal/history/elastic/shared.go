@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -109,6 +110,35 @@ func (e *Store) Parts(ctx context.Context, runID string) (parts []*mapping.Part,
 	}
 	slices.SortFunc(parts, func(a, b *mapping.Part) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Unit, b.Unit)) })
 	return parts, nil
+}
+
+// Now implements [history.Store]. The time comes from an ordinary search, which needs no privilege of its own: the node that gets it
+// says what "now" means.
+func (e *Store) Now(ctx context.Context) (time.Time, error) {
+	var answer struct {
+		es.Whole
+		Aggregations struct {
+			Now struct {
+				Buckets []struct {
+					To float64 `json:"to"` // milliseconds since 1970
+				} `json:"buckets"`
+			} `json:"now"`
+		} `json:"aggregations"`
+	}
+	body := map[string]any{"size": 0, "track_total_hits": false, "aggs": map[string]any{"now": map[string]any{
+		"date_range": map[string]any{"field": mapping.TimeField, "ranges": []any{map[string]any{"to": "now"}}},
+	}}}
+	err := e.client.Do(ctx, esapi.SearchRequest{Index: []string{e.runs()}, Body: es.JSON(body)}, &answer)
+	if err == nil {
+		err = answer.Err()
+	}
+	if err == nil && len(answer.Aggregations.Now.Buckets) == 0 {
+		err = es.ErrAnswer
+	}
+	if err != nil {
+		return time.Time{}, e.fail(ctx, "read", fmt.Errorf("ask for the time: %w", err))
+	}
+	return time.UnixMilli(int64(answer.Aggregations.Now.Buckets[0].To)), nil
 }
 
 // removeParts deletes the parts of a run but those of a version.

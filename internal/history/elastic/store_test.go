@@ -1,6 +1,7 @@
 package elastic_test
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -34,6 +35,20 @@ func (f *fake) open(t *testing.T) *elastic.Store {
 		t.Fatal(err)
 	}
 	return f.store(testPrefix)
+}
+
+// TestNow: the time is that of the cluster.
+func TestNow(t *testing.T) {
+	e, f := openElastic(t)
+	f.Ahead = 10 * time.Second
+	asked := time.Now().Truncate(time.Millisecond)
+	now, err := e.Now(t.Context())
+	if must(t, err); now.Before(asked.Add(f.Ahead)) || now.After(time.Now().Add(f.Ahead)) {
+		t.Errorf("the cluster has %v, 10 s ahead of %v", now, asked)
+	}
+	if _, err := f.store("other").Now(t.Context()); !errors.Is(err, history.ErrNoIndex) {
+		t.Errorf("without an index: %v", err)
+	}
 }
 
 func TestElastic(t *testing.T) {

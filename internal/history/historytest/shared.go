@@ -37,6 +37,9 @@ func testShared(t *testing.T, s history.Store) {
 		equal(t, first, got, "joined run")
 	}
 	isStored(t, s, first)
+	if now, err := s.Now(t.Context()); err != nil || time.Since(now).Abs() > time.Minute {
+		t.Errorf("now is %v: %v", now, err)
+	}
 	send := func(p *mapping.Part, docs ...*mapping.Interval) {
 		t.Helper()
 		put(t, s, docs...)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -59,6 +60,9 @@ func (s *Store) PutPart(ctx context.Context, p *mapping.Part) error {
 
 const insertPart = `INSERT INTO parts (id, run, ingest, doc) VALUES (?, ?, ?, ?)
 	ON CONFLICT DO UPDATE SET ingest = excluded.ingest, doc = excluded.doc`
+
+// Now implements [history.Store].
+func (s *Store) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 // Parts implements [history.Store].
 func (s *Store) Parts(ctx context.Context, runID string) (parts []*mapping.Part, err error) {
