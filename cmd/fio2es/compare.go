@@ -121,7 +121,8 @@ type comparison struct {
 	cells    []matrix.Setting // of combinations; nil: --by is run or settings
 	gate     compare.Gate     // of --fail-if
 	checks   checks
-	judged   int // number of changes with an interval
+	judged   int              // number of changes with an interval
+	found    [][]compare.Line // by pair of sides
 	out      io.Writer
 	format   string                      // of out
 	to       *table.Writer[*compare.Row] // writes to out
@@ -257,13 +258,23 @@ func (c *comparison) pair(title string, base, other *compare.Side) error {
 	}
 	heading := append(compare.Heading("base", base), compare.Heading("other", other)...)
 	if title != "" {
-		heading = append([]string{"workload  " + title, "verdict   " + compare.Summary(lines)}, heading...)
+		heading = append([]string{"workload  " + title}, heading...)
 	}
 	c.to.Begin(heading...)
 	if err := c.write(title, base, other, lines); err != nil {
 		return err
 	}
-	return c.to.End()
+	c.found = append(c.found, lines)
+	return c.to.End(compare.Conclusion(base, other, lines))
+}
+
+// conclude says below several tables what they found.
+func (c *comparison) conclude(what string) error {
+	if len(c.found) < 2 || c.format != table.Text && c.format != table.Markdown {
+		return nil
+	}
+	_, err := fmt.Fprintf(c.out, "\n%s\n", compare.Summary(what, c.found))
+	return err
 }
 
 func (c *comparison) lines(title string, base, other *compare.Side) ([]compare.Line, error) {
@@ -275,11 +286,21 @@ func (c *comparison) lines(title string, base, other *compare.Side) ([]compare.L
 	if err == nil {
 		maps.Copy(said, c.gate.Check(title, base, other, lines))
 	}
+	var reasons []string
+	of := map[string][]string{} // directions by reason
 	for _, l := range lines {
-		if why := l.Reason(); !said[why] {
-			c.note(title, fmt.Sprintf("%s and %s: %s", base.Name, other.Name, why))
-			said[why] = true
+		if said[l.Reason()] {
+			continue
 		}
+		if said[l.Reason()] = true; of[l.Why] == nil {
+			reasons = append(reasons, l.Why)
+		}
+		of[l.Why] = append(of[l.Why], mapping.Plural(l.Direction))
+	}
+	for _, why := range reasons {
+		c.note(title, fmt.Sprintf("%s and %s: %s: %s", base.Name, other.Name, strings.Join(of[why], ", "), why))
+	}
+	for _, l := range lines {
 		if l.HasInterval() {
 			c.judged++
 		}
@@ -368,7 +389,7 @@ func (c *comparison) compareCells(ctx context.Context, args []string) error {
 		err = c.compareSelections(ctx, base, nil, other, matched, func(title string, from, to *compare.Side) error {
 			lines, err := c.lines(title, from, to)
 			if byName[title].Lines = lines; err == nil {
-				byName[title].Why = ""
+				byName[title].Why, c.found = "", append(c.found, lines)
 			}
 			if err == nil && !isTable {
 				err = c.write(title, from, to, lines)
@@ -392,7 +413,7 @@ func (c *comparison) compareCells(ctx context.Context, args []string) error {
 	}
 	c.gate.DropAbsent()
 	c.noteChance()
-	return nil
+	return c.conclude("cell")
 }
 
 // noteChance says how many changes are worse or better by chance.
@@ -441,7 +462,7 @@ func (c *comparison) compareMatched(ctx context.Context, list []*selection, matc
 	}
 	c.gate.DropAbsent()
 	c.noteChance()
-	return nil
+	return c.conclude("comparison")
 }
 
 // compareSelections compares each workload of other with that of base, or with --baseline, with its runs in past. A

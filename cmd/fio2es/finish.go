@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strings"
 	"syscall"
@@ -22,11 +23,13 @@ type finished struct {
 	runs    []*mapping.Run
 	folders []string
 	broken  bool // a rule
+
+	conclusions []string // what the rules of each run come to
 }
 
 func (f *finished) add(other finished) {
 	f.runs, f.folders = append(f.runs, other.runs...), append(f.folders, other.folders...)
-	f.broken = f.broken || other.broken
+	f.broken, f.conclusions = f.broken || other.broken, append(f.conclusions, other.conclusions...)
 }
 
 // finish stores the run of a fio that has ended, and removes its entry. isCut reports that fio was killed, so that
@@ -85,11 +88,13 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 			}
 		}
 		f.runs = append(f.runs, run)
-		broken, unknown, err := follow.Check(ctx, to.Store, run.Run.ID, rules, e.log)
+		broken, unknown, conclusion, err := follow.Check(ctx, to.Store, run.Run.ID, rules, e.log, slog.New(slog.DiscardHandler)) // the conclusion says it
 		if err != nil {
 			return f, err
 		}
-		e.leftOut, f.broken = e.leftOut || unknown, f.broken || broken
+		if e.leftOut, f.broken = e.leftOut || unknown, f.broken || broken; conclusion != "" {
+			f.conclusions = append(f.conclusions, conclusion)
+		}
 	}
 	return f, nil
 }

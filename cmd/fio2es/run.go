@@ -22,6 +22,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/query"
@@ -32,6 +33,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
@@ -163,6 +165,9 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	err = r.runTurns(s)
 	if err == nil {
 		err = r.finishShared(s.Context)
+	}
+	if len(r.all.conclusions) == 0 && !r.isSweep() {
+		r.all.conclusions = r.standings(s.Context)
 	}
 	err = errors.Join(err, r.to.Store.Close())
 	printed := r.printFinished
@@ -431,6 +436,39 @@ func (r *runCall) follow(ctx context.Context, entry *record.Entry, log *slog.Log
 	}
 }
 
+// standings says for each workload of the runs how they lie to those before them. A history that cannot be read says nothing.
+func (r *runCall) standings(ctx context.Context) (lines []string) {
+	const most, days = 10, 90
+	for _, w := range workload.Group(facts.Parts(r.all.runs...)) {
+		key, first := workload.Key(w.Runs[0]), w.Runs[0].Run.Start
+		before, err := history.Collect(r.to.Store.Runs(ctx, history.RunFilter{
+			From: first.AddDate(0, 0, -days), To: first, Limit: most, Light: true,
+			Where: where.That("the settings", func(run *mapping.Run) bool { return workload.LeftOut(run) == "" && workload.Has(run, key) }),
+		}), func(error) {})
+		if err != nil {
+			r.log.Debug("runs before: " + err.Error())
+			continue
+		}
+		before = slices.DeleteFunc(facts.Parts(before...), func(part *mapping.Run) bool { return workload.Key(part) != key })
+		if text := workload.Standing(w.Runs, before); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// printConclusions prints what the rules of runs come to, or how the runs lie to those before them.
+func (r *runCall) printConclusions() {
+	const most = 5
+	to, lines := r.errorScreen(), r.all.conclusions
+	if n := len(lines) - most; n > 0 {
+		lines = append(lines[:most:most], fmt.Sprintf("and %d more", n))
+	}
+	for _, text := range lines {
+		fmt.Fprintln(to, term.FillFor(to, term.Clean(text)))
+	}
+}
+
 // printFinished prints the rows of runs, where they are stored, and what to run next.
 func (r *runCall) printFinished() error {
 	runs := r.all.runs
@@ -440,6 +478,7 @@ func (r *runCall) printFinished() error {
 	if err := r.printRows(runs); err != nil {
 		return err
 	}
+	r.printConclusions()
 	if address := r.runAddress(); address != nil {
 		for _, run := range runs {
 			term.Line(r.stderr, "kibana:  %s", address(&run.Run))

@@ -187,7 +187,7 @@ func (j *slaCall) write() error {
 				return err
 			}
 		}
-		if err := j.to.End(slo.Notes(verdicts)...); err != nil {
+		if err := j.to.End(slo.Notes(verdicts, t.rows[0].Run.Start, all == 1 || len(t.rows) > 1)...); err != nil {
 			return err
 		}
 	}

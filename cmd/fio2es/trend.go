@@ -43,7 +43,7 @@ func trendCommand(e *env) *cobra.Command {
 options of fio that change what it measures, host and CBT's settings) are a workload. For each, it takes the percentiles, IOPS and other numbers of all its
 runs in the order of time, and finds where their level changed: when, between which runs,
 by how much, and what else differs between these runs (versions, labels, configuration).
-The last line says how many runs are left out, and why.
+Below, a line says how many runs are left out, and why; the last line is the conclusion.
 
 One or two odd nights are no change; three can be one. The interval has a confidence of
 99 %, and less where there are few runs: 90 % with three before and three after. In a
@@ -134,13 +134,14 @@ func (t *trendCall) find(ctx context.Context) error {
 // also writes what did not change.
 func (t *trendCall) print(runs []*mapping.Run) error {
 	w, format := t.checks.table(t.stdout)
-	to := table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "RUN", "WAS"})
+	to := table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "VISIBLE", "VERDICT", "DIR"})
 	numbers, workloads, changes, rows := 0, 0, 0, 0
 	verdicts := map[string]int{}
 	var differs []string // without repetitions
+	var all []*workload.Series
 	for _, of := range workload.Group(facts.Parts(runs...)) {
 		series := of.Series(t.numbers, t.least)
-		numbers, workloads = numbers+len(series), workloads+min(len(series), 1)
+		numbers, workloads, all = numbers+len(series), workloads+min(len(series), 1), append(all, series...)
 		for _, s := range series {
 			t.gate.Add(s)
 			changes += len(s.Changes)
@@ -184,7 +185,10 @@ func (t *trendCall) print(runs []*mapping.Run) error {
 		_, err := fmt.Fprintln(w, summary)
 		return err
 	}
-	return to.End(append(differs, summary)...)
+	if differs = append(differs, summary); changes > 0 {
+		differs = append(differs, workload.Conclusion(all))
+	}
+	return to.End(differs...)
 }
 
 // markTrend finds the changes in all workloads, and stores each with the first run after it.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -199,29 +200,108 @@ func signed(share float64) string {
 	return fmt.Sprintf("%+.1f", x)
 }
 
-// Summary returns the verdict on all lines of a comparison, such as "worse: read p99, write p99; better: read iops".
-// Without such lines it is "unclear" if any line is unclear, then "no change", "no interval", or "unknown" if no line is known.
-func Summary(lines []Line) string {
-	names := map[Verdict][]string{}
+// Conclusion says in a line what a comparison found, such as "slower: p99 of reads +75.1 % (1.94ms to 3.40ms) and 2 more". It says how
+// many lines are not known as well. With one run on a side, it says that runs may differ as much from one another.
+func Conclusion(base, other *Side, lines []Line) string {
+	of, reach := map[Verdict][]*Line{}, 0.0
 	for i := range lines {
 		l := &lines[i]
-		names[l.Verdict] = append(names[l.Verdict], l.Direction+" "+l.Metric.String())
+		if of[l.Verdict] = append(of[l.Verdict], l); l.Verdict == Same {
+			reach = max(reach, l.reach())
+		}
 	}
 	var parts []string
 	for _, v := range []Verdict{Worse, Better} {
-		if len(names[v]) > 0 {
-			parts = append(parts, string(v)+": "+strings.Join(names[v], ", "))
+		if list := of[v]; len(list) > 0 {
+			parts = append(parts, v.word()+": "+foremost(list).headline()+andMore(len(list)-1))
 		}
 	}
-	switch {
-	case len(parts) > 0:
-		return strings.Join(parts, "; ")
-	case len(names[Unclear]) > 0:
-		return string(Unclear) + ": " + strings.Join(names[Unclear], ", ")
-	case len(names[Same]) > 0:
-		return "no change"
-	case len(names[NoInterval]) > 0:
-		return string(NoInterval)
+	isChanged := len(parts) > 0
+	if list := of[Unclear]; len(list) > 0 && !isChanged {
+		parts = append(parts, fmt.Sprintf("unclear: %s of %s (%s)%s", foremost(list).Metric, mapping.Plural(foremost(list).Direction), foremost(list).IntervalText(), andMore(len(list)-1)))
+	} else if len(list) > 0 {
+		parts = append(parts, fmt.Sprintf("%d unclear", len(list)))
 	}
-	return string(Unknown)
+	if n := len(of[Same]); n > 0 && !isChanged {
+		parts = append(parts, fmt.Sprintf("%s in %d of %d numbers", (&Change{Verdict: Same, Low: -reach, High: reach}).VerdictText(), n, len(lines)))
+	}
+	if n := len(of[NoInterval]) + len(of[Unknown]); n == len(lines) {
+		return "no verdict: no number has an interval"
+	} else if n > 0 {
+		parts = append(parts, fmt.Sprintf("%d without an interval", n))
+	}
+	text := strings.Join(parts, "; ")
+	if isChanged && min(len(base.Runs), len(other.Runs)) == 1 {
+		text += "; one run may differ as much from the next"
+	}
+	return text
+}
+
+// word returns what a verdict means for whoever waits for requests.
+func (v Verdict) word() string {
+	switch v {
+	case Worse:
+		return "slower"
+	case Better:
+		return "faster"
+	}
+	return string(v)
+}
+
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// foremost returns the line of p99, or else that with the largest change.
+func foremost(lines []*Line) *Line {
+	return slices.MaxFunc(lines, func(a, b *Line) int {
+		if is, isToo := a.Quantile == 0.99, b.Quantile == 0.99; is != isToo {
+			if is {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(math.Abs(math.Log1p(a.Change.Change)), math.Abs(math.Log1p(b.Change.Change)))
+	})
+}
+
+// headline returns a change in a few words: "p99 of reads +75.1 % (1.94ms to 3.40ms)".
+func (l *Line) headline() string {
+	return fmt.Sprintf("%s of %s %s (%s to %s)", l.Metric, mapping.Plural(l.Direction), l.Text(), l.BaseText(), l.OtherText())
+}
+
+// Summary counts comparisons by what they found: "8 workloads: 2 slower, 1 slower and faster, 5 no change".
+func Summary(what string, all [][]Line) string {
+	order := []string{"slower", "slower and faster", "faster", "unclear", "no change", "no verdict"}
+	counts := map[string]int{}
+	for _, lines := range all {
+		has := map[Verdict]bool{}
+		for i := range lines {
+			has[lines[i].Verdict] = true
+		}
+		switch {
+		case has[Worse] && has[Better]:
+			counts[order[1]]++
+		case has[Worse]:
+			counts[order[0]]++
+		case has[Better]:
+			counts[order[2]]++
+		case has[Unclear]:
+			counts[order[3]]++
+		case has[Same]:
+			counts[order[4]]++
+		default:
+			counts[order[5]]++
+		}
+	}
+	var parts []string
+	for _, word := range order {
+		if counts[word] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[word], word))
+		}
+	}
+	return unit.Plural(len(all), what) + ": " + strings.Join(parts, ", ")
 }

@@ -203,9 +203,6 @@ func TestTotals(t *testing.T) {
 		if got := strings.Join(texts, "; "); err != nil || got != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, got, c.want)
 		}
-		if got := Summary(lines); got != "no interval" {
-			t.Errorf("%s: %s", c.name, got)
-		}
 	}
 }
 
@@ -242,24 +239,37 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestSummary: changes come first, then unclear lines, then lines without a change.
-func TestSummary(t *testing.T) {
-	line := func(direction, name string, v Verdict) Line {
-		return Line{direction, Change{Metric: metric(name), Verdict: v}}
+// TestConclusion: what changed comes first, by p99 or the largest change. What is not known is counted, and never left out.
+func TestConclusion(t *testing.T) {
+	line := func(direction, name string, v Verdict, change, low, high float64) Line {
+		base := figure{Number: facts.Known(2e6)}
+		return Line{direction, Change{Metric: metric(name), Verdict: v, Change: change, Low: low, High: high, Base: 2e6, Other: 2e6 * (1 + change), base: base, other: base}}
 	}
-	worse, better, same := line("write", "p99", Worse), line("read", "iops", Better), line("read", "p50", Same)
-	unclear, unknown := line("read", "p99.9", Unclear), line("read", "p99.9", Unknown)
+	worse, worst := line("write", "p99", Worse, 0.5, 0.4, 0.6), line("write", "mean", Worse, 0.9, 0.8, 1)
+	better, same := line("read", "p50", Better, -0.25, -0.3, -0.2), line("read", "p50", Same, 0, -0.01, 0.0211)
+	unclear, unknown := line("read", "p99.9", Unclear, 0.1, -0.2, 0.3), line("read", "p99.9", Unknown, 0, 0, 0)
+	without := line("read", "mean", NoInterval, 0.5, 0, 0)
+	const slower, once = "slower: p99 of writes +50.0 % (2.00ms to 3.00ms)", "; one run may differ as much from the next"
 	for _, c := range []struct {
+		runs  int
 		lines []Line
 		want  string
 	}{
-		{[]Line{same, worse, better, unclear, worse}, "worse: write p99, write p99; better: read iops"},
-		{[]Line{better, same}, "better: read iops"}, {[]Line{same, unclear, unknown}, "unclear: read p99.9"},
-		{[]Line{same, unknown}, "no change"}, {[]Line{unknown}, "unknown"},
+		{3, []Line{same, worst, better, unclear, worse}, slower + " and 1 more; faster: p50 of reads -25.0 % (2.00ms to 1.50ms); 1 unclear"},
+		{1, []Line{worse, same}, slower + once},
+		{3, []Line{worse, without, unknown}, slower + "; 2 without an interval"},
+		{1, []Line{same, unclear, unclear}, "unclear: p99.9 of reads (-20.0 … +30.0 %) and 1 more; no change > 2.2 % in 1 of 3 numbers"},
+		{3, []Line{same, unknown}, "no change > 2.2 % in 1 of 2 numbers; 1 without an interval"},
+		{1, []Line{without, unknown}, "no verdict: no number has an interval"},
 	} {
-		if got := Summary(c.lines); got != c.want {
+		side := &Side{Runs: make([]*Run, c.runs)}
+		if got := Conclusion(side, side, c.lines); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+	const want = "6 cells: 1 slower, 1 slower and faster, 1 faster, 1 unclear, 1 no change, 1 no verdict"
+	if got := Summary("cell", [][]Line{{worse, unclear}, {worse, better}, {better, same}, {unclear, same}, {same, unknown}, {without}}); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

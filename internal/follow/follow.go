@@ -201,7 +201,7 @@ func (f *follower) store(ctx context.Context, over []*assign.Run) error {
 		f.Ingest.Log.Info(text)
 	}
 	for _, run := range result.Runs() {
-		broken, unknown, err := Check(ctx, f.to.Store, run.Run.ID, f.Rules, f.Ingest.Log)
+		broken, unknown, _, err := Check(ctx, f.to.Store, run.Run.ID, f.Rules, f.Ingest.Log, f.Ingest.Log)
 		if err != nil {
 			return err
 		}
@@ -363,23 +363,24 @@ func (f *follower) shown(w *window.Window) *window.Window {
 	return w
 }
 
-// Check checks a run that is over against rules. Messages name the rules that are broken or cannot be checked.
-func Check(ctx context.Context, store history.Store, id string, rules []slo.Rule, log *slog.Logger) (broken, unknown bool, err error) {
+// Check checks a run that is over against rules. It logs the rules that are broken or cannot be checked to verdicts, and other doubts to
+// log. The conclusion is that of [slo.Conclusion].
+func Check(ctx context.Context, store history.Store, id string, rules []slo.Rule, log, verdicts *slog.Logger) (broken, unknown bool, conclusion string, err error) {
 	if len(rules) == 0 {
-		return false, false, nil
+		return false, false, "", nil
 	}
 	run, err := store.Run(ctx, id)
 	if err != nil {
-		return false, false, err
+		return false, false, "", err
 	}
 	of := query.Stored(store, run)
 	j, err := query.Judge(ctx, of, &query.Query{}, rules)
 	if err != nil {
-		return false, false, fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
+		return false, false, "", fmt.Errorf("check %s against the rules: %w", facts.Title(run), err)
 	}
 	for _, text := range of.Warnings {
 		log.Warn(text)
 	}
-	broken, unknown = slo.Log(log, &run.Run, j.Verdicts)
-	return broken, unknown || len(of.Warnings) > 0, nil
+	broken, unknown = slo.Log(verdicts, &run.Run, j.Verdicts)
+	return broken, unknown || len(of.Warnings) > 0, slo.Conclusion(j.Verdicts, run.Run.Start), nil
 }

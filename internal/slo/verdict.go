@@ -164,39 +164,56 @@ func Log(log *slog.Logger, run *mapping.RunInfo, verdicts []Verdict) (broken, un
 	return broken, unknown
 }
 
-// Notes returns the notes below the table of a run: what * means, and the summary.
-func Notes(verdicts []Verdict) (notes []string) {
+// Notes returns the notes below the table of a run that began at start: what * means, and the conclusion, if wanted.
+func Notes(verdicts []Verdict, start time.Time, concludes bool) (notes []string) {
 	if slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.ByFio }) {
 		notes = append(notes, facts.FioNote)
 	}
-	if text := Summary(verdicts); text != "" {
-		notes = append(notes, text)
+	if concludes {
+		notes = append(notes, Conclusion(verdicts, start))
 	}
 	return notes
 }
 
-// Summary names the broken rules of a run, and says how many are unknown, and why if requests are in no bin. It is empty unless a rule
-// is unknown for that reason.
-func Summary(verdicts []Verdict) string {
-	var broken, lacks []string
-	unknown := 0
-	for _, v := range verdicts {
-		switch v.State {
-		case Broken:
-			broken = append(broken, v.Rule.String())
-		case Unknown:
-			unknown++
-			if v.Lack != "" && !slices.Contains(lacks, v.Lack) {
-				lacks = append(lacks, v.Lack)
+// Conclusion says in a line what the rules of a run that began at start come to, such as "broken: p99 <= 5ms (writes 10.8ms); 3 met".
+func Conclusion(verdicts []Verdict, start time.Time) string {
+	const most = 2
+	of := map[State][]string{}
+	for i := range verdicts {
+		v := &verdicts[i]
+		of[v.State] = append(of[v.State], v.Rule.String()+" ("+v.brief(start)+")")
+	}
+	var parts []string
+	for _, state := range []State{Broken, Unknown, Met} {
+		switch n := len(of[state]); {
+		case n == 0:
+		case state == Met && n < len(verdicts):
+			parts = append(parts, fmt.Sprintf("%d met", n))
+		default:
+			parts = append(parts, string(state)+": "+unit.List(of[state], most, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// brief says in a few words by what a rule is met or broken, or why that is not known: "reads for 58.0s of 60.0s, broken 09:12:04.000 to
+// 09:12:06.000".
+func (v *Verdict) brief(start time.Time) string {
+	at := func(ms int64) string { return unit.Time(start.Add(time.Duration(ms)*time.Millisecond), unit.OfDayMS) }
+	if v.State == Unknown {
+		return strings.TrimSuffix(v.Why+", because "+v.Lack, ", because ")
+	}
+	text := mapping.Plural(v.Direction) + " " + v.ValueText()
+	if w := &v.Windows; v.Rule.InWindows() {
+		if text = fmt.Sprintf("%s for %s of %s", mapping.Plural(v.Direction), length(w.Held), length(w.Judged)); !w.First.IsZero() {
+			text += fmt.Sprintf(", broken %s to %s", at(w.Longest.Start), at(w.Longest.End))
+			if w.Longest.End-w.Longest.Start < w.Judged-w.Held {
+				text += " and at other times"
 			}
 		}
 	}
-	if len(lacks) == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("%d unknown: %s", unknown, strings.Join(lacks, "; "))
-	if len(broken) > 0 {
-		text = "broken: " + strings.Join(slices.Compact(broken), ", ") + ". " + text
+	if v.Close {
+		text += ", but " + closeText
 	}
 	return text
 }

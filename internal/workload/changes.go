@@ -83,6 +83,51 @@ func (r *Row) isWorseThan(b *Row) bool {
 	return r.Change.Size() > b.Change.Size()
 }
 
+// Conclusion says in a line what the latest changes of series came to: "slower: p99 of reads of randread 4K qd16 +75.0 % (1.94ms to
+// 3.40ms) since 2026-11-07 and 3 more". It is empty if nothing changed.
+func Conclusion(series []*Series) string {
+	isOne := !slices.ContainsFunc(series, func(s *Series) bool { return s.Workload != series[0].Workload })
+	var parts []string
+	for _, word := range [][2]string{{"worse", "slower"}, {"better", "faster"}} {
+		var list []*Row
+		for _, s := range series {
+			if all := s.Rows(); all[len(all)-1].Verdict() == word[0] {
+				list = append(list, all[len(all)-1])
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		first := slices.MinFunc(list, func(a, b *Row) int {
+			if a.isWorseThan(b) {
+				return -1
+			}
+			return 1
+		})
+		text := fmt.Sprintf("%s: %s of %s", word[1], first.Number.Text(), mapping.Plural(first.Direction))
+		if !isOne {
+			text += " of " + first.Title
+		}
+		if text += fmt.Sprintf(" %s (%s to %s) since %s", first.Change.Text(), first.TextOf(first.Change.Level.Before), first.TextOf(first.Change.Level.After),
+			first.since()); len(list) > 1 {
+			text += fmt.Sprintf(" and %d more", len(list)-1)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// since returns the day of the first run after the change, with the time if another run of the series is of that day.
+func (r *Row) since() string {
+	day := Day(r.Change.After)
+	for _, run := range r.Runs {
+		if run != r.Change.After && Day(run) == day && day != facts.Started(run) {
+			return unit.Time(r.Change.After.Run.Start, "2006-01-02 15:04")
+		}
+	}
+	return day
+}
+
 // mostVisible is the size of a change, as a share, that a series must show before no change means something.
 const mostVisible = 0.25
 
@@ -92,7 +137,7 @@ func (r *Row) visible() float64 { return max(trend.Visible(r.Values), r.least) }
 // mostDiffer is how many differences a text lists.
 const mostDiffer = 6
 
-// Circumstances says on which day the change was, and how the runs before and after it differ. It is empty if they do
+// Circumstances says when the change was, and how the runs before and after it differ. It is empty if they do
 // not differ.
 func (r *Row) Circumstances() string {
 	if r.Change == nil {
@@ -102,7 +147,7 @@ func (r *Row) Circumstances() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return "since " + Day(r.Change.After) + ": " + unit.List(list, mostDiffer, "; ")
+	return "since " + r.since() + ": " + unit.List(list, mostDiffer, "; ")
 }
 
 // level returns the level after the change, or the median of a series without changes.
@@ -156,7 +201,7 @@ func Columns() []table.Column[*Row] {
 			{
 				Name: "since", Heading: "Since",
 				Value: func(r *Row) any { return r.Change.After.Run.Start },
-				Text:  func(r *Row) string { return Day(r.Change.After) },
+				Text:  (*Row).since,
 			},
 			{Name: "before_run", Value: func(r *Row) any { return r.Change.Before.Run.ID }},
 			{
