@@ -229,7 +229,11 @@ func (g *ingestCall) printNews(result *ingest.Result, known history.Seen, took t
 		return nil
 	}
 	documents, unchanged := result.Count()
-	text := fmt.Sprintf("%s stored %s in %s", unit.Plural(len(news), "run"), unit.Plural(documents, "document"), unit.Elapsed(took))
+	text := unit.Plural(len(news), "run") + " stored"
+	if g.cfg.Elasticsearch.Enabled() || g.output != "" {
+		text += " as " + unit.Plural(documents, "document")
+	}
+	text += " in " + unit.Elapsed(took)
 	if len(news) > 0 {
 		requests := int64(0)
 		for _, r := range news {

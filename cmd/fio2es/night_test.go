@@ -62,7 +62,7 @@ func TestNight(t *testing.T) {
 	if strings.Count(whole, "\n") != 2 {
 		t.Errorf("runs:\n%s", whole)
 	}
-	if _, errs := answer(0, "ingest", "--history", history, filepath.Join(lab, "night1")); !strings.Contains(errs, "0 documents") || list(history) != whole {
+	if _, errs := answer(0, "ingest", "--history", history, filepath.Join(lab, "night1")); !strings.Contains(errs, "0 runs stored") || list(history) != whole {
 		t.Errorf("named by itself:\n%s%s", errs, list(history))
 	}
 	check(t, os.Rename(lab, lab+"2"))

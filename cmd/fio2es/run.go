@@ -509,7 +509,7 @@ func (r *runCall) printFinished() error {
 
 // printRows prints the rows of runs that have just ended.
 func (e *env) printRows(runs []*mapping.Run) error {
-	columns, err := where.Columns([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
+	columns, err := where.Columns([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "missing", "state"})
 	if err != nil {
 		return err
 	}

@@ -30,9 +30,8 @@ their order (STAGE): all, or those with TEXT in their id, name, archive, path, s
 ('4K qd16'), labels or note; or RUNs in the order in which they are named: latest,
 latest~1 (the one before), last:5 (the five newest), same-as:RUN (all with its settings),
 or several ids. Conditions such as bs=4k limit these, as --where does. Each direction of
-a run has a line; latencies are of the whole run (≥: or more, *: computed by fio). REC:
-requests recovered from fio's JSON report, which the logs lack. MISS: requests that are
-in fio's total and in no window. Notes (fio2es note) have a column where a run has one.
+a run has a line; latencies are of the whole run (≥: or more, *: computed by fio). MISS:
+requests that are in fio's total and in no window. Notes (fio2es note) have a column where a run has one.
 
 --columns chooses other columns: run, name, archive, start, state, all numbers, such as
 bandwidth and p99.99, all settings, such as mode, op_size and pool_profile, and all other
@@ -238,12 +237,18 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 	}
 	isUsual := columns == nil
 	if isUsual {
-		hidden := []string{"min", "p75", "p90", "p99_99"}
+		hidden := []string{"min", "p75", "p90", "p99_99", "recovered"}
 		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
 			hidden = append(hidden, "note")
 		}
 		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Stages > 1 }) {
 			hidden = append(hidden, "stage")
+		}
+		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return len(r.Hosts) > 1 }) {
+			hidden = append(hidden, "hosts")
+		}
+		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Fio.Jobs > 1 }) {
+			hidden = append(hidden, "jobs")
 		}
 		columns = table.Hide(facts.Columns(), hidden...)
 	}
@@ -254,7 +259,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 			columns[i].Heading = start
 		}
 	}
-	drop := []string{"MEAN", "JOBS", "HOSTS", "BANDWIDTH", "P95", "REC", "MAX", "STAGE", "P99.9", "P50", "NOTE", "REQUESTS", start, "MISS", "IOPS"}
+	drop := []string{"MEAN", "JOBS", "HOSTS", "BANDWIDTH", "P95", "REQUESTS", "MAX", "STAGE", "P99.9", "NOTE", start, "MISS", "P50", "IOPS"}
 	to := table.NewNarrow(w, format, columns, []string{"<NAME", "NOTE", "STATE", ":" + start}, drop) // the end of a name says more
 	var marks facts.Marks
 	for _, r := range runs {

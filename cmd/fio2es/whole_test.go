@@ -70,7 +70,7 @@ func TestMissingDocuments(t *testing.T) {
 		}
 	}
 	_, errs = outAndErr(t, 0, "ingest", allLevels, "--history", db, exampleArchive)
-	expect(t, "ingest", errs, "0 documents", "; 3 unchanged")
+	expect(t, "ingest", errs, "0 runs stored", "; 3 unchanged")
 
 	// A part of the files cannot restore it.
 	spoil(t, db, `DELETE FROM intervals WHERE level = 2`)

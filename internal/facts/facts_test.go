@@ -82,7 +82,7 @@ func TestNothingKnown(t *testing.T) {
 func TestSettings(t *testing.T) {
 	run := &mapping.Run{CBT: mapping.CBT{Benchmark: "librbdfio", Mode: "randrw", RWMixRead: 70, OpSize: 4096, OSDReadAhead: 4096, RunSeconds: 90, Iteration: new(0)}}
 	want := map[string]string{
-		"Benchmark": "librbdfio", "Mode": "randrw", "Reads": "70 %", "Op size": "4KiB", "OSD read-ahead": "4MiB", "Time": "1m30s", "Iteration": "0",
+		"Benchmark": "librbdfio", "Mode": "randrw", "Reads": "70 %", "Block size": "4KiB", "OSD read-ahead": "4MiB", "Time": "1m30s", "Iteration": "0",
 	}
 	document := string(run.AppendJSON(nil))
 	for _, c := range Settings() {

@@ -73,7 +73,7 @@ func TestRows(t *testing.T) {
 		prepares, made(1, "randread", 4096, 16, 1900), made(1, "randread", 4096, 4, 1000), made(1, "randrw", 4096, 4, 500), made(1, "randread", 1<<20, 2, 10), live, sync, procs, again, unknown,
 	})
 	want := `randread 4K, direct 1, jobs 1 read: 8*
-randread 4K, librbdfio, jobs a volume 4, volumes a client 2, clients 2 read: 4*
+randread 4K, librbdfio, numjobs 4, volumes a client 2, clients 2 read: 4*
 randread 4K, librbdfio, volumes a client 2, clients 2 read: 4x2 16*
 randread 1M read: 2*
 randrw 4K read: 4*

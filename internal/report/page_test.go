@@ -110,7 +110,7 @@ func TestNumbersOfPage(t *testing.T) {
 	for _, want := range []string{
 		`<strong>This run is incomplete.</strong> 12 requests are missing`, "line 3: cut off",
 		`<dt>Recovered</dt><dd>123 requests (3.6 %)`, `<dt>disk</dt><dd>nvme</dd>`, `<dt>OSD read-ahead</dt><dd>4MiB</dd>`, `<dt>CPU of a job</dt><dd>1.25 % user, 0.5 % system</dd>`,
-		`archive · 2026-11-21 03:13:02 to 03:13:10 UTC · 8.00s · 2 hosts · 4 jobs · fio-3.33`, `librbdfio · randrw · Op size 4KiB · I/O depth 4 · Jobs a volume 2 · Iteration 0`,
+		`archive · 2026-11-21 03:13:02 to 03:13:10 UTC · 8.00s · 2 hosts · 4 jobs · fio-3.33`, `librbdfio · randrw · Block size 4KiB · I/O depth 4 · numjobs 2 · Iteration 0`,
 		`<th scope="row" class="text">client02</th><td>847</td>`, `XXH64 00c0ffee00c0ffee`, `0 at 03:13:07.000</td><td class="text">1.00s</td>`,
 		`title="too few requests">unknown</td>`,
 	} {

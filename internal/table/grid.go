@@ -218,8 +218,8 @@ func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 // Lengths in characters to which texts are cut: before columns are left out, of texts that keep their end because it says more,
 // and afterwards.
 const (
-	shortText    = 20
-	shortTail    = 26
+	shortText    = 16
+	shortTail    = 22
 	shortestText = 10
 	toTheMinute  = len("2006-01-02 15:04")
 )

@@ -320,8 +320,8 @@ func (n *narrow) Columns() int { return n.columns }
 func TestToTheMinute(t *testing.T) {
 	for columns, want := range map[int]string{
 		57: "2026-01-31 09:12:07  …e:0/id-0123abcd randread 4K  39.3µs",
-		54: "2026-01-31 09:12  …e:0/id-0123abcd randread 4K  39.3µs",
-		45: "2026-01-31 09:12  …:0/id-0123abcd randread 4K",
+		48: "2026-01-31 09:12  …-0123abcd randread 4K  39.3µs",
+		43: "2026-01-31 09:12  …/id-0123abcd randread 4K",
 	} {
 		table := newGrid(false, []string{"START", "NAME", ">P50"}, []string{"<NAME", ":Start"}, []string{"P50"})
 		table.add([]string{"2026-01-31 09:12:07", "archive:0/id-0123abcd randread 4K", "39.3µs"})

@@ -220,8 +220,8 @@ func TestColumns(t *testing.T) {
 	run.Read = run.Write
 	p := serve(historyOf(t, run, runOf(1, "b", 60)))
 	for columns, want := range map[string]string{
-		"bandwidth,Op_size p99.9,run": "Dir Bandwidth↓ Op size p99.9|read 4.00KiB/s 4KiB 450µs|write 4.00KiB/s  450µs|write - 4KiB 539µs",
-		"op_size,jobs,state":          "Op size Jobs|4KiB 8|4KiB 8",
+		"bandwidth,Op_size p99.9,run": "Dir Bandwidth↓ Block size p99.9|read 4.00KiB/s 4KiB 450µs|write 4.00KiB/s  450µs|write - 4KiB 539µs",
+		"op_size,jobs,state":          "Block size Jobs|4KiB 8|4KiB 8",
 		",":                           "|||",
 	} {
 		page := p.get(t, "/?sort=bandwidth&columns="+url.QueryEscape(columns)).Body.String()

@@ -38,13 +38,13 @@ func TestWorkloads(t *testing.T) {
 	write := "/workloads/" + runs[38].Run.ID
 	for path, wants := range map[string][]string{
 		"/workloads": {
-			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td data-title="Runs">20</td>`, `">&#43;33.`, `data-title="Since">2026-11-21</td><td class="text verdict worse" data-title="Verdict">worse</td>`, "randread 4K qd4",
+			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td data-title="Runs">20</td>`, `">&#43;33.`, `data-title="Since">2026-11-21 03:25</td><td class="text verdict worse" data-title="Verdict">worse</td>`, "randread 4K qd4",
 		},
 		"/workloads?where=mode%3Drandread": {"randread 4K qd4"},
 		"/workloads?where=mode%3Dwrite":    {"No runs meet “mode=write”. <a href=\"./\">All runs</a>"},
 		write: {
 			"<h1>randwrite 4K qd4</h1>", "20 runs with these settings", "p99 of writes", "IOPS of writes", `<path class="mark worse"`,
-			`<a href="../compare?run=` + runs[22].Run.ID + `&amp;run=` + runs[24].Run.ID + `">compare</a>`, "since 2026-11-21: fio fio-3.36, was fio-3.33", `<a href="../runs/` + runs[0].Run.ID, `<span class="label">disk=nvme</span>`,
+			`<a href="../compare?run=` + runs[22].Run.ID + `&amp;run=` + runs[24].Run.ID + `">compare</a>`, "since 2026-11-21 03:25: fio fio-3.36, was fio-3.33", `<a href="../runs/` + runs[0].Run.ID, `<span class="label">disk=nvme</span>`,
 			`<input type="checkbox" name="run" value="` + runs[0].Run.ID, `data-title="p99">135µs</td>`,
 		},
 		"/workloads/" + runs[1].Run.ID: {"<h1>randread 4K qd4</h1>", "None by 3 % or more."},

@@ -152,7 +152,7 @@ func TestChosenColumns(t *testing.T) {
 	run.CBT, run.Run.ID, run.Run.Archive = mapping.CBT{OpSize: 4096, Pool: "rbd"}, "0123456789", "n"
 	for _, c := range []struct{ format, names, want string }{
 		{table.CSV, "pool_profile,op_size,run,p99.9", "pool_profile,op_size,run,direction,p99_9_us,open,source\nrbd,4096,0123456789,write,99.84,,\n"},
-		{table.Text, "Pool_profile,op_size,run,p99.9", "POOL  OP SIZE  RUN       DIR     P99.9\nrbd   4KiB     01234567  write  99.8µs\n"},
+		{table.Text, "Pool_profile,op_size,run,p99.9", "POOL  BLOCK SIZE  RUN       DIR     P99.9\nrbd   4KiB        01234567  write  99.8µs\n"},
 		{table.Text, "archive,name,benchmark", "ARCHIVE  NAME\nn        n:a 4K\n"},
 	} {
 		var b bytes.Buffer
