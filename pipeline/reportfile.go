@@ -33,6 +33,7 @@ type reportFile struct {
 	skip  int // reports of earlier executions
 	taken int // reports of this one
 	jobs  []*reportJob
+	size  int64 // number of jobs of fio that they stand for
 	ended bool
 
 	later   []int // jobs of later stages in a report: the stage is over when one of them has requests, if fio still writes
@@ -41,6 +42,8 @@ type reportFile struct {
 
 	ready *fiolog.Report // the next one whose rows are not made yet, or nil
 	took  int64          // the moment of the counts of the last one whose rows were made, milliseconds since 1970
+	late  bool           // they end with a report of a grid that came late, and was not the last one
+	apart bool           // the rows that are made now do not end with cells of a grid
 }
 
 // reportJob are the rows of a job in periodic reports.
@@ -152,7 +155,7 @@ func (f *reportFile) advance() bool {
 	}
 	take := f.ready
 	f.ready = rep
-	if grid := f.out.Grid(); grid > 0 {
+	if grid := f.out.Grid; grid > 0 {
 		return f.advanceOnGrid(grid, take, ok)
 	}
 	if f.live != nil && ok && (f.isOver || rep.Timestamp-f.took >= f.out.Spacing()/2) {
@@ -176,11 +179,11 @@ func (f *reportFile) advance() bool {
 	return ok
 }
 
-// advanceOnGrid makes the rows of a report that was asked for at an edge of a grid. Its counts are those of the edge, because it comes
-// some milliseconds later. After a job hung, a report comes at any time, and those of the edges in between come at once: a report in the
-// second half of a cell, or after another one of its cell, has no rows. It has some at the end of the file, where it is the one
-// that fio wrote when its jobs had ended. before is the report before if it has no rows so far. hasMore reports whether there
-// is another one now.
+// advanceOnGrid makes the rows of a report that was asked for at an edge of a grid. It comes some milliseconds later, and its counts are
+// those of the edge. fio waits for each of its jobs before it writes a report, and longer for one that hangs or sleeps: a report that is
+// later than its jobs explain, or that comes after edges without one, has the counts of its own time. The reports of the edges that fio
+// missed come at once, so one that comes shortly after another has no rows, except at the end of the file, where it is the one that fio
+// wrote when its jobs had ended. before is the report before if it has no rows so far. hasMore reports whether there is another one now.
 func (f *reportFile) advanceOnGrid(grid int64, before *fiolog.Report, hasMore bool) bool {
 	if !hasMore {
 		if before != nil {
@@ -188,14 +191,17 @@ func (f *reportFile) advanceOnGrid(grid int64, before *fiolog.Report, hasMore bo
 		}
 		return false
 	}
-	late := f.ready.Timestamp % grid
-	edge := f.ready.Timestamp - late
-	switch {
-	case late <= grid/2 && edge > f.took:
-		f.rowsOf(f.ready, edge)
-		f.ready = nil
-	case f.isOver:
-		f.rowsOf(f.ready, f.ready.Timestamp)
+	const msPerJob = 6 // with 64 jobs on a busy machine, reports came up to 383 ms late
+	at := f.ready.Timestamp
+	late, most := at%grid, grid/20
+	if f.took == 0 || at-late-f.took <= grid*3/2 {
+		most = min(most+msPerJob*f.size, grid/2)
+	}
+	if late <= most {
+		at -= late
+	}
+	if at-f.took >= grid/2 || f.isOver {
+		f.rowsOf(f.ready, at)
 		f.ready = nil
 	}
 	return true
@@ -203,6 +209,10 @@ func (f *reportFile) advanceOnGrid(grid int64, before *fiolog.Report, hasMore bo
 
 // rowsOf makes the rows of a report whose counts are those of a moment, in milliseconds since 1970.
 func (f *reportFile) rowsOf(rep *fiolog.Report, at int64) {
+	grid := f.out.Grid
+	isOff := grid == 0 || at%grid > 0
+	f.apart = isOff || f.took%grid > 0
+	f.late = grid > 0 && isOff && f.live == nil && rep.Timestamp < f.out.Times[len(f.out.Times)-1]
 	f.took = at
 	for _, r := range f.jobs {
 		if i := r.job.Entry.Index; i < len(rep.Jobs) {
@@ -222,7 +232,7 @@ func (r *reportJob) take(rep *fiolog.Report, at int64, j *fiolog.Job) {
 	}
 	r.counts.Report, r.until = j, end
 	isLate := end-from > r.job.Interval*3/2 // because a job hung
-	whole := r.file.follows && r.file.out.Grid() == 0 || isLate
+	whole := r.file.follows && r.file.apart || isLate
 	for d := r.from; d < fiolog.WithSync; d++ {
 		now := r.job.Entry.Histogram(j.Of(d))
 		since := now.Clone()
@@ -236,7 +246,7 @@ func (r *reportJob) take(rep *fiolog.Report, at int64, j *fiolog.Job) {
 		switch {
 		case row.Total > 0:
 			r.counts.Last = end
-			if isLate {
+			if isLate || r.file.late && end-from > r.job.Interval {
 				r.counts.Longest = max(r.counts.Longest, end-from)
 			}
 			r.queue = append(r.queue, row)
@@ -263,7 +273,7 @@ func (r *reportJob) endOf(rep *fiolog.Report, at, ran int64) (end int64) {
 		}
 		return r.until + max(grown, 0)
 	}
-	start, grid := r.job.Start, r.file.out.Grid()
+	start, grid := r.job.Start, r.file.out.Grid
 	isOnGrid := grid > 0 && at%grid == 0
 	if isOnGrid { // the edges of windows are in whole milliseconds
 		start = start.Truncate(time.Millisecond)
@@ -285,6 +295,9 @@ func (r *reportJob) endOf(rep *fiolog.Report, at, ran int64) (end int64) {
 
 // add adds a job whose rows of directions from one on are in the file.
 func (f *reportFile) add(j *plan.Job, from fiolog.Direction, counts *account.Counts) *reportJob {
+	if n := len(f.jobs); n == 0 || f.jobs[n-1].job.Entry != j.Entry {
+		f.size += int64(j.Entry.Size)
+	}
 	f.jobs = append(f.jobs, &reportJob{file: f, job: j, from: from, counts: counts})
 	return f.jobs[len(f.jobs)-1]
 }

@@ -97,7 +97,6 @@ type hanging struct {
 	*scene
 	fio, program string
 	process      *process
-	late         int64           // ms by which reports that count to an edge of the grid may come
 	text         strings.Builder // what was seen
 }
 
@@ -199,11 +198,6 @@ func (h *hanging) recorded(ctx context.Context) error {
 		return errors.New("no answer while fio ran")
 	}
 	live := answers[last-1]
-	// fio waits for a job that sleeps or hangs before it writes a report. One that is at most half a cell late counts until the edge of
-	// the grid before it, and the other jobs have served further requests since.
-	if h.late = 500; h.way == "hang" || h.way == "hangs at the start" { // no others
-		h.late = 100
-	}
 	return errors.Join(h.check("live", tailing, live), h.check("stored", fromRows, h.latest(ctx)))
 }
 
@@ -290,7 +284,6 @@ func (h *hanging) check(name string, from source, a answer) error {
 	if from != fromRows {
 		slack = 120
 	}
-	slack += h.late
 	c := &comparison{scene: h.scene, verdict: &verdict{}, jobs: h.truth}
 	start, best := boundsOf(h.truth), []string(nil)
 	off := (start.startLo+start.startHi)/2 - windows[0].from // of the start; later times may be right, such as those of reports
@@ -299,9 +292,9 @@ func (h *hanging) check(name string, from source, a answer) error {
 			best = wrong
 		}
 	}
-	c.within("start", windows[0].from, start.startLo-h.late, start.startHi+h.late)
+	c.within("start", windows[0].from, start.startLo, start.startHi)
 	if end := windows[len(windows)-1].to; from != tailing {
-		c.within("end", end, done[len(done)-1]-h.late, start.endHi) // windows without requests at the end are not printed
+		c.within("end", end, done[len(done)-1], start.endHi) // windows without requests at the end are not printed
 	}
 	if long := func(w window) bool { return w.length() > 1900 }; from == fromReports && slices.ContainsFunc(windows, long) && !strings.Contains(a.stderr, "late") {
 		best = append(best, "no word of reports that came late")

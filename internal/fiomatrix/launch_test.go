@@ -283,11 +283,14 @@ func jobsOf(pid int) (jobs []int) {
 
 // children returns the processes that a process started.
 func children(pid int) []int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // any thread of fio2es may start fio
 	var out []int
-	for _, f := range strings.Fields(string(text)) {
-		if n, err := strconv.Atoi(f); err == nil {
-			out = append(out, n)
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, f := range strings.Fields(string(text)) {
+			if n, err := strconv.Atoi(f); err == nil {
+				out = append(out, n)
+			}
 		}
 	}
 	return out

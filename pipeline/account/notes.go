@@ -215,7 +215,7 @@ func (r *Read) noteReports(said *assign.Remarks) {
 			continue
 		}
 		out, logs := j.Entry.Out, ""
-		if out.Grid() == 0 { // fio2es run adds these logs
+		if out.Grid == 0 { // fio2es run adds these logs
 			logs = "; fio's histogram logs show it (--write_hist_log=NAME --log_hist_msec=1000)"
 		}
 		switch share := float64(late[out]) / float64(out.Spacing()); {

@@ -139,11 +139,8 @@ type Entry struct {
 	parts   []*Entry // the entries that were combined, because logs do not say to which of them they belong
 }
 
-// Grid returns the time between the edges of the grid on which fio was asked for its reports, or 0. See [evidence.Grid].
-func (o *Output) Grid() int64 { return evidence.Grid(o.File.Path) }
-
 // Spacing returns the time between reports in milliseconds, or 0 if there are too few to show it.
-func (o *Output) Spacing() int64 { return cmp.Or(o.Grid(), o.Execution.Spacing()) }
+func (o *Output) Spacing() int64 { return cmp.Or(o.Grid, o.Execution.Spacing()) }
 
 // Options returns the options of a job of the report.
 func (o *Output) Options(job int) JobOptions {

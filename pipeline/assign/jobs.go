@@ -165,7 +165,7 @@ func (p *assigner) prefersReports(j *Job) bool {
 	if !j.Entry.HasPeriodic() || p.opt.Jobs && j.Entry.Size > 1 {
 		return false
 	}
-	grid := j.Entry.Out.Grid()
+	grid := j.Entry.Out.Grid
 	return grid > 0 && grid <= number(j.Entry.Option("log_hist_msec"))
 }
 

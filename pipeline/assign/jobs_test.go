@@ -74,7 +74,7 @@ func (m made) evidence() *assign.Evidence {
 			if m.bins {
 				j.Directions[0].Clat.Layout, j.Directions[0].Clat.Bins = hist.Fio3(0), []hist.Bin{{Index: 7, Count: uint64(ran)}}
 			}
-			all = evidence.Join(all, &fiolog.Report{Version: m.version, Unit: hist.Nanoseconds, Timestamp: written.UnixMilli() - 5000 + ran, Jobs: []fiolog.Job{j}}, out.File.Modified)
+			all = evidence.Join(all, &fiolog.Report{Version: m.version, Unit: hist.Nanoseconds, Timestamp: written.UnixMilli() - 5000 + ran, Jobs: []fiolog.Job{j}}, out.File.Modified, 0)
 		}
 		out.Execution = *all[len(all)-1]
 		ev.Outputs = []*assign.Output{out}
@@ -356,7 +356,7 @@ func TestRanOfGroup(t *testing.T) {
 		Options: options{"verify": "crc32c", "numjobs": "2", "write_hist_log": "out"},
 	}
 	out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}}
-	out.Execution = *evidence.Join(nil, &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}}, out.File.Modified)[0]
+	out.Execution = *evidence.Join(nil, &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), Jobs: []fiolog.Job{j}}, out.File.Modified, 0)[0]
 	ev := &assign.Evidence{Run: &assign.Run{}, Outputs: []*assign.Output{out}}
 	for i := range 3 {
 		ev.Logs = append(ev.Logs, &assign.JobLog{Log: assign.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: evidence.Of(&source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)})}, Segment: -1, Opening: evidence.Opening{Head: evidence.Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)}}})

@@ -29,10 +29,11 @@ const LongestZone = 14 * time.Hour
 // (--status-interval) show together.
 type Execution struct {
 	Fio     *fiolog.Report
-	Client  bool // written by fio --client: jobs of several hosts, no absolute time
-	HasBins bool // json+
-	HasZone bool // the zone of its timestamp is known
-	Groups  int  // the most groups of bins in any report
+	Client  bool  // written by fio --client: jobs of several hosts, no absolute time
+	HasBins bool  // json+
+	HasZone bool  // the zone of its timestamp is known
+	Groups  int   // the most groups of bins in any report
+	Grid    int64 // the time between the edges of the grid on which fio was asked for its reports, or 0: see [Grid]
 
 	Before     int      // executions before this one in the file (>>)
 	Skip       int      // reports of these
@@ -46,15 +47,15 @@ type Execution struct {
 const mostJoined = 1000
 
 // Join adds a report to the executions before: to the last one, or as the first of another one. An execution that has served no
-// requests is not kept. written is when the file was written.
-func Join(all []*Execution, r *fiolog.Report, written source.Modified) []*Execution {
+// requests is not kept. written is when the file was written, and grid the time between its reports by its name, or 0.
+func Join(all []*Execution, r *fiolog.Report, written source.Modified, grid int64) []*Execution {
 	if len(all) == 0 {
-		all = []*Execution{{}}
+		all = []*Execution{{Grid: grid}}
 	}
 	n := len(all)
 	last := all[n-1]
 	if isAnother, hasRun := last.isAnother(r); isAnother {
-		next := &Execution{Skip: last.Skip + len(last.Times), Before: last.Before}
+		next := &Execution{Grid: grid, Skip: last.Skip + len(last.Times), Before: last.Before}
 		if hasRun {
 			next.Before++
 		}
@@ -122,6 +123,10 @@ func (x *Execution) take(one *fiolog.Report, written source.Modified) {
 		x.Begun = append(x.Begun, Begun{})
 	}
 	x.Client, x.HasBins = one.Client, false
+	wait := time.Duration(0) // after it was asked for this report, fio may have waited for jobs that sleep; its run times are those of before
+	if edge := one.Timestamp - one.Timestamp%max(x.Grid, 1); x.Grid > 0 && edge > before {
+		wait = time.Duration(one.Timestamp-edge) * time.Millisecond
+	}
 	for i := range one.Jobs {
 		j := &one.Jobs[i]
 		b := &x.Begun[i]
@@ -150,7 +155,10 @@ func (x *Execution) take(one *fiolog.Report, written source.Modified) {
 		case ran > b.ran: // it ran when the report before was written
 			b.Slack = 0
 		}
-		b.Start, b.last, b.ran, b.ios = Earlier(b.Start, at), at, ran, j.Requests()
+		if b.last = at; b.Start.IsZero() && !at.IsZero() {
+			at = at.Add(-wait)
+		}
+		b.Start, b.ran, b.ios = Earlier(b.Start, at), ran, j.Requests()
 		x.Client = x.Client || j.Host != ""
 		for _, s := range j.All() {
 			x.HasBins = x.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0

@@ -48,10 +48,26 @@ func TestAnotherExecution(t *testing.T) {
 		{"a run of a second, long before", served(-90_000, 1, 1000), served(2000, 2, 1000), true, 2},
 		{"text", text(), text(), true, 2},
 	} {
-		all := evidence.Join(evidence.Join(nil, c.before, source.Modified{}), c.after, source.Modified{})
+		all := evidence.Join(evidence.Join(nil, c.before, source.Modified{}, 0), c.after, source.Modified{}, 0)
 		last := all[len(all)-1]
 		if got := last.Skip == 1; got != c.isOther || len(all) != c.executions || last.Before != len(all)-1 || len(last.Times) != 2-last.Skip || last.Fio != c.after {
 			t.Errorf("%s: %d executions, before the last one %d, and %d reports; %d of its own", c.name, len(all), last.Before, last.Skip, len(last.Times))
+		}
+	}
+}
+
+// TestBegunOnGrid: fio took the run times of a report when it was asked for it, at an edge of the grid, and wrote it 746 ms later, because
+// a job slept. Times are of fio 3.33.
+func TestBegunOnGrid(t *testing.T) {
+	for _, c := range []struct{ grid, want int64 }{{0, 2350}, {1000, 1827}} {
+		var all []*evidence.Execution
+		for _, r := range []struct{ at, ran int64 }{{2746, 173}, {3646, 1173}, {4546, 2173}, {4600, 2250}} {
+			j := fiolog.Job{Name: "a", Runtime: r.ran, Elapsed: r.ran/1000 + 1}
+			j.Directions[fiolog.Read] = fiolog.DirectionStats{TotalIOs: uint64(r.ran), Runtime: r.ran}
+			all = evidence.Join(all, &fiolog.Report{Timestamp: epoch + r.at, Jobs: []fiolog.Job{j}}, source.Modified{}, c.grid)
+		}
+		if got := all[0].Begun[0].Start.UnixMilli() - epoch; got != c.want || all[0].Grid != c.grid {
+			t.Errorf("grid of %d ms: it began at %d, want %d", c.grid, got, c.want)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func look(ctx context.Context, file io.Reader, f *source.File, all bool) (s seen
 	if !s.claims.IsReport && !all {
 		return s
 	}
-	p, counted, size := &s.printed, &claimCounter{Claims: &s.claims}, 0
+	p, counted, size, grid := &s.printed, &claimCounter{Claims: &s.claims}, 0, Grid(f.Path)
 	var before *fiolog.Report
 	for r, err := range readReports(in, f) {
 		switch {
@@ -79,7 +79,7 @@ func look(ctx context.Context, file io.Reader, f *source.File, all bool) (s seen
 			return s
 		}
 		if len(r.Jobs) > 0 && !isRepeated(r, before) {
-			p.Executions = Join(p.Executions, r, f.Modified)
+			p.Executions = Join(p.Executions, r, f.Modified, grid)
 			before = r
 		}
 	}

@@ -497,6 +497,6 @@ func take(out *assign.Output, r *fiolog.Report) {
 	if out.Fio != nil {
 		all = append(all, new(out.Execution))
 	}
-	all = evidence.Join(all, r, out.File.Modified)
+	all = evidence.Join(all, r, out.File.Modified, 0)
 	out.Execution = *all[len(all)-1]
 }

@@ -106,7 +106,7 @@ func (p *planner) windows() error {
 			j.First = Modulo(middle+off[len(off)/2]-start, j.Interval)
 		}
 	}
-	isOnGrid := func(j *Job) bool { return j.Source == assign.FromReports && j.Entry.Out.Grid() > 0 }
+	isOnGrid := func(j *Job) bool { return j.Source == assign.FromReports && j.Entry.Out.Grid > 0 }
 	switch phase, ok := PhaseOf(p.Jobs, p.Window); {
 	case !p.opt.ByJob && slices.ContainsFunc(p.Jobs, isOnGrid):
 		p.Shift = p.Start.UnixMilli() % p.Window

@@ -99,7 +99,7 @@ func drawEvidence(r *rand.Rand) (*assign.Evidence, sums) {
 				}
 				rep.Jobs = append(rep.Jobs, of)
 			}
-			all = evidence.Join(all, rep, out.File.Modified)
+			all = evidence.Join(all, rep, out.File.Modified, 0)
 		}
 		out.Execution = *all[len(all)-1]
 		ev.Outputs = append(ev.Outputs, out)
