@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -12,9 +15,20 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// CanSignal reports whether the fio of a command can be sent signals: no other program starts it, such as sudo, whose user may be
-// another one.
-func CanSignal(c *fioargs.Command) bool { return len(c.Before) == 0 }
+// inPlace are programs that fio takes the place of when they start it, so it is the process that fio2es started.
+var inPlace = []string{"chrt", "env", "ionice", "nice", "numactl", "setarch", "taskset"}
+
+// optionOfThese is an option of such a program, or its value: -c, A=B, 0-3,8, 0x3. Other words may be of another program, such as sudo,
+// which stays between, and whose fio may be another user's.
+var optionOfThese = regexp.MustCompile(`^(-.*|\w+=.*|[0-9,-]+|0x[0-9a-fA-F]+)$`)
+
+// CanSignal reports whether the fio of a command can be sent signals, because it is the process that fio2es starts. [askOnGrid] looks
+// whether it is fio already.
+func CanSignal(c *fioargs.Command) bool {
+	return !slices.ContainsFunc(c.Before, func(word string) bool {
+		return !slices.Contains(inPlace, filepath.Base(word)) && !optionOfThese.MatchString(word)
+	})
+}
 
 // askOnGrid asks a fio for a report at each multiple of a time since 1970, until the returned function is called. 0: never.
 func askOnGrid(fio *os.Process, every time.Duration) (stop func()) {

@@ -2,9 +2,37 @@ package record
 
 import (
 	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/fioargs"
 )
+
+// TestCanSignal: fio takes the place of nice and the like, which are run here, but not that of sudo.
+func TestCanSignal(t *testing.T) {
+	for _, c := range []struct {
+		before string
+		want   bool
+	}{
+		{"", true}, {"nice", true}, {"nice -n 5", true}, {"/usr/bin/ionice -c2 -n 0", true}, {"taskset -c 0", true}, {"taskset 0x1", true},
+		{"env A=b nice", true}, {"sudo", false}, {"sudo -E nice", false}, {"nice sudo", false}, {"strace -o out", false}, {"ionice -c idle", false},
+	} {
+		before := strings.Fields(c.before)
+		if got := CanSignal(&fioargs.Command{Before: before, Program: "fio"}); got != c.want {
+			t.Errorf("%s fio: %v", c.before, got)
+		}
+		if c.want && len(before) > 0 {
+			cmd := exec.Command(before[0], append(before[1:], "sh", "-c", "echo $$")...)
+			var out strings.Builder
+			if cmd.Stdout = &out; cmd.Run() == nil && strings.TrimSpace(out.String()) != strconv.Itoa(cmd.Process.Pid) {
+				t.Errorf("%s starts another process", c.before)
+			}
+		}
+	}
+}
 
 // TestTakesReports: only a fio that catches SIGUSR1, and whose helper thread runs, is sent one.
 func TestTakesReports(t *testing.T) {

@@ -221,7 +221,7 @@ func (r *Read) noteReports(said *assign.Remarks) {
 		switch share := float64(late[out]) / float64(out.Spacing()); {
 		case longest[out] > 0:
 			said.Note("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
-				"that hang or sleep; when in that time a request completed is unknown, so such a time is one window%s", out.File.Name(),
+				"that hang or sleep, and longer on a busy host; when in that time a request completed is unknown, so such a time is one window%s", out.File.Name(),
 				seconds(out.Spacing()), seconds(longest[out]), logs)
 		case share > 0.05:
 			said.Note("%s: fio wrote reports up to %d ms after it was asked for them, because the host was busy: windows may lack up to %.0f %% of "+
