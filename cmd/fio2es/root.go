@@ -28,7 +28,7 @@ var groups = []struct {
 	}},
 	{"Share", []func(*env) *cobra.Command{serveCommand, exportCommand, pushCommand, setupCommand, kibanaCommand}},
 	{"The program", []func(*env) *cobra.Command{configCommand, versionCommand}},
-	{"", []func(*env) *cobra.Command{fieldsTopic, settingsTopic}},
+	{"", []func(*env) *cobra.Command{partCommand, fieldsTopic, settingsTopic}},
 }
 
 func rootCommand(e *env) *cobra.Command {

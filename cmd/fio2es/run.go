@@ -28,6 +28,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/shared"
+	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -291,40 +292,17 @@ func (r *runCall) share(ctx context.Context, t *turn) (of taken, err error) {
 	return of, err
 }
 
-// finishShared finishes the shared runs whose parts have all ended, when no other part has begun for some time.
+// finishShared finishes the runs that hosts share.
 func (r *runCall) finishShared(ctx context.Context) error {
 	for _, of := range r.shared {
-		isSaid := false
-		for {
-			finished, err := shared.FinishDue(ctx, r.to.Store, r.to.Sink, of.name)
-			if err != nil {
-				return err
-			}
-			for _, run := range finished {
-				i := slices.IndexFunc(r.all.runs, func(part *mapping.Run) bool { return part.Run.ID == run.Run.ID })
-				if i >= 0 {
-					r.all.runs[i] = run.Light()
-				}
-			}
-			state, err := shared.StateOf(ctx, r.to.Store, of.name)
-			if err != nil {
-				return err
-			}
-			if state == shared.Over {
-				break
-			}
-			if state == shared.Sending {
-				r.log.Info(fmt.Sprintf("note: other hosts of run %s still run: the last of them stores the whole run", of.name))
-				break
-			}
-			if !isSaid {
-				isSaid = true
-				r.log.Info(fmt.Sprintf("run %s: all hosts have ended: it is stored in %v unless another one begins (Ctrl-C ends the wait; fio2es finish %[1]s stores it)", of.name, shared.Quiet))
-			}
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-				return nil
+		finished, err := r.awaitShared(ctx, r.to, of.name)
+		if err != nil {
+			return err
+		}
+		for _, run := range finished {
+			i := slices.IndexFunc(r.all.runs, func(part *mapping.Run) bool { return part.Run.ID == run.Run.ID })
+			if i >= 0 {
+				r.all.runs[i] = run.Light()
 			}
 		}
 	}
@@ -403,28 +381,30 @@ func (r *runCall) started(
 		return ending, err
 	}
 	s.PassTo(fio)
-	stopFollowing := r.follow(s.Context, entry, log, each)
+	stopFollowing := r.followFio(s.Context, r.to, entry.Folder, entry.Host, r.rules, sharedOf(r.to, ingest.Options{Pipeline: r.options(), Log: log}, entry), log, each)
 	ending, err = fio.Wait()
 	s.PassTo(nil)
 	stopFollowing()
 	return ending, err
 }
 
-// follow stores the live run of a fio until the returned function is called. Requests count in the window in which
-// they complete. So a window is final at once, and does not wait for requests that were in flight in it.
-func (r *runCall) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
+// followFio stores the live run of a fio until the returned function is called. Its reports are at a path, and with is the run that
+// hosts share, or nil. Requests count in the window in which they complete. So a window is final at once, and does not wait for
+// requests that were in flight in it.
+func (e *env) followFio(
+	ctx context.Context, to ingest.Target, path, host string, rules []slo.Rule, with *follow.Shared, log *slog.Logger, each func(*window.Window) error,
+) (stop func()) {
 	opt := follow.Options{
-		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
-		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules, Alerts: r.alerts(log),
+		Ingest: ingest.Options{Pipeline: e.options(), Log: log},
+		Paths:  []string{path}, Host: host, Wanted: func(string, string) bool { return true }, Rules: rules, Alerts: e.alerts(log), Shared: with,
 		Every: 2 * time.Second, Quiet: math.MaxInt64, // never, because the caller knows when fio ends
 		Window: each, EndsFio: true,
 	}
 	opt.Ingest.Pipeline.Weighting = align.Completion
-	opt.Shared = sharedOf(r.to, opt.Ingest, entry)
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() {
-		_, err := follow.Follow(ctx, r.to, opt)
+		_, err := follow.Follow(ctx, to, opt)
 		opt.Alerts.Close()
 		done <- err
 	}()

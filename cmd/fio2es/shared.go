@@ -73,3 +73,32 @@ func (e *env) endShared(ctx context.Context, with *follow.Shared, files []*assig
 	}
 	return runs, nil
 }
+
+// awaitShared finishes the stages of a run that hosts share when its parts have all ended, and no other part has begun for some time. It
+// does not wait for other hosts, because the last of them does this.
+func (e *env) awaitShared(ctx context.Context, to ingest.Target, name string) (finished []*mapping.Run, err error) {
+	for isSaid := false; ; {
+		some, err := shared.FinishDue(ctx, to.Store, to.Sink, name)
+		if err != nil {
+			return finished, err
+		}
+		finished = append(finished, some...)
+		state, err := shared.StateOf(ctx, to.Store, name)
+		switch {
+		case err != nil || state == shared.Over:
+			return finished, err
+		case state == shared.Sending:
+			e.log.Info(fmt.Sprintf("note: other hosts of run %s still run: the last of them stores the whole run", name))
+			return finished, nil
+		case !isSaid:
+			isSaid = true
+			e.log.Info(fmt.Sprintf("run %s: all hosts have ended: it is stored in %v unless another one begins (Ctrl-C ends the wait; fio2es finish %[1]s stores it)",
+				name, shared.Quiet))
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return finished, nil
+		}
+	}
+}

@@ -25,8 +25,10 @@ the same report. Where anything is unusual, fio runs as it would without the scr
 and stderr says why: stdout is not a file, the options are there already, --client
 or --server, a fio before 3.
 
-Variables: FIO2ES_SHIM_FIO is the fio to run, FIO2ES_SHIM_MSEC the time between rows,
-and FIO2ES_SHIM_LIVE=1 writes a report each second to live_output.V, for fio2es follow.
+Variables: FIO2ES_SHIM_FIO is the fio to run, FIO2ES_SHIM_MSEC the time between rows.
+FIO2ES_SHIM_LIVE=1 writes a report at each whole second to live_output.grid1s.V, for
+fio2es follow. FIO2ES_SHIM_RUN=NAME does so, too, and fio2es, if it is in PATH, sends
+them to the run NAME, which all hosts share (run --run); NAME/ is a run for each folder.
 sudo removes variables, so write cmd_path: env FIO2ES_SHIM_LIVE=1 /usr/local/bin/fio2es-fio`,
 		Example: `  fio2es shim > fio2es-fio && chmod +x fio2es-fio
   pdcp -w client[1-8] fio2es-fio /usr/local/bin/`,

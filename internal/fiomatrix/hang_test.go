@@ -198,7 +198,7 @@ func (h *hanging) recorded(ctx context.Context) error {
 		return errors.New("no answer while fio ran")
 	}
 	live := answers[last-1]
-	return errors.Join(h.check("live", tailing, live), h.check("stored", fromRows, h.latest(ctx)))
+	return errors.Join(h.check("live", tailing, live), h.check("stored", fromReports, h.latest(ctx)))
 }
 
 // shimmed runs fio with the script for CBT, which also writes periodic reports for follow.
@@ -216,7 +216,7 @@ func (h *hanging) shimmed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(followed, h.check("shim", fromRows, h.percentiles(ctx, h.in("run"))))
+	return errors.Join(followed, h.check("shim", fromReports, h.percentiles(ctx, h.in("run"))))
 }
 
 // wrapper writes a script that runs in place of fio.

@@ -96,7 +96,7 @@ func TestRealFio(t *testing.T) {
 			}
 			check(name, want, 2)
 		}
-		live, _ := os.ReadFile(filepath.Join(b.run, "live_output.1"))
+		live, _ := os.ReadFile(filepath.Join(b.run, "live_output.grid1s.1"))
 		if n := strings.Count(string(live), "\n{\n"); n < 3 {
 			b.t.Errorf("%d reports while it ran", n)
 		}

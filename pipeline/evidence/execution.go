@@ -99,12 +99,14 @@ func Nominal(ms int64) int64 {
 
 // Begun says when a job began, by periodic reports.
 type Begun struct {
-	Start time.Time     // the earliest timestamp minus run time: the job began then or before
+	Start time.Time     // the earliest timestamp minus run time: the job began then or before. On a grid it is the time when fio was asked
 	Slack time.Duration // it may have begun this much before, because it had ended when the report was written
 	last  time.Time     // timestamp minus run time in the last report
-	ran   int64         // at the last report, milliseconds
-	ios   uint64        // at the last report
-	Waits bool          // a report shows that it had not begun, or not ended its ramp_time
+	// The latest edge of the grid minus run time, and the earliest timestamp minus run time: it began in between.
+	asked, written time.Time
+	ran            int64  // at the last report, milliseconds
+	ios            uint64 // at the last report
+	Waits          bool   // a report shows that it had not begun, or not ended its ramp_time
 }
 
 // take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
@@ -123,10 +125,9 @@ func (x *Execution) take(one *fiolog.Report, written source.Modified) {
 		x.Begun = append(x.Begun, Begun{})
 	}
 	x.Client, x.HasBins = one.Client, false
-	wait := time.Duration(0) // after it was asked for this report, fio may have waited for jobs that sleep; its run times are those of before
-	if edge := one.Timestamp - one.Timestamp%max(x.Grid, 1); x.Grid > 0 && edge > before {
-		wait = time.Duration(one.Timestamp-edge) * time.Millisecond
-	}
+	// Of a report on a grid, fio took the run times when it was asked for it, at the edge or later, and then waited for jobs that sleep.
+	edge := one.Timestamp - one.Timestamp%max(x.Grid, 1)
+	isAsked := x.Grid > 0 && before < edge && (len(x.Times) == 0 || edge <= before-before%max(x.Grid, 1)+x.Grid)
 	for i := range one.Jobs {
 		j := &one.Jobs[i]
 		b := &x.Begun[i]
@@ -155,10 +156,11 @@ func (x *Execution) take(one *fiolog.Report, written source.Modified) {
 		case ran > b.ran: // it ran when the report before was written
 			b.Slack = 0
 		}
-		if b.last = at; b.Start.IsZero() && !at.IsZero() {
-			at = at.Add(-wait)
+		if asked := at.Add(-time.Duration(one.Timestamp-edge) * time.Millisecond); isAsked && !at.IsZero() && asked.After(b.asked) {
+			b.asked = asked
 		}
-		b.Start, b.ran, b.ios = Earlier(b.Start, at), ran, j.Requests()
+		b.written = Earlier(b.written, at)
+		b.Start, b.last, b.ran, b.ios = Earlier(b.written, b.asked), at, ran, j.Requests()
 		x.Client = x.Client || j.Host != ""
 		for _, s := range j.All() {
 			x.HasBins = x.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0

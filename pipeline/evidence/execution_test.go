@@ -59,10 +59,19 @@ func TestAnotherExecution(t *testing.T) {
 // TestBegunOnGrid: fio took the run times of a report when it was asked for it, at an edge of the grid, and wrote it 746 ms later, because
 // a job slept. Times are of fio 3.33.
 func TestBegunOnGrid(t *testing.T) {
-	for _, c := range []struct{ grid, want int64 }{{0, 2350}, {1000, 1827}} {
+	type report struct{ at, ran int64 }
+	sleeps := []report{{2746, 173}, {3646, 1173}, {4546, 2173}, {4600, 2250}}
+	for _, c := range []struct {
+		grid, want int64
+		reports    []report
+	}{
+		{0, 2350, sleeps}, {1000, 1827, sleeps},
+		{1000, 1827, []report{{2603, 680}, {3005, 1173}, {4005, 2173}}},               // asked half a second late
+		{1000, 1827, []report{{2746, 173}, {5450, 1173}, {5452, 3620}, {6003, 4173}}}, // two edges were missed
+	} {
 		var all []*evidence.Execution
-		for _, r := range []struct{ at, ran int64 }{{2746, 173}, {3646, 1173}, {4546, 2173}, {4600, 2250}} {
-			j := fiolog.Job{Name: "a", Runtime: r.ran, Elapsed: r.ran/1000 + 1}
+		for _, r := range c.reports {
+			j := fiolog.Job{Name: "a", Runtime: r.ran, Elapsed: r.at/1000 - 1}
 			j.Directions[fiolog.Read] = fiolog.DirectionStats{TotalIOs: uint64(r.ran), Runtime: r.ran}
 			all = evidence.Join(all, &fiolog.Report{Timestamp: epoch + r.at, Jobs: []fiolog.Job{j}}, source.Modified{}, c.grid)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // gridName is the part of a name that says that the reports in the file were asked for on a grid: "job.grid1s.json".
-var gridName = regexp.MustCompile(`\.grid([1-9]\d{0,4})s\.`)
+var gridName = regexp.MustCompile(`\.grid([1-9]\d{0,4})s(?:\.|$)`)
 
 // Grid returns the time between the edges of a grid in milliseconds, by the name of a file of reports. The edges are the
 // multiples of that time since 1970. At each edge fio2es run sends fio a signal, and fio writes a report with the counts
@@ -27,5 +27,5 @@ func CutGrid(base string) string {
 	if at == nil {
 		return base
 	}
-	return base[:at[0]] + base[at[1]-1:]
+	return base[:at[0]] + base[at[3]+1:]
 }

@@ -15,6 +15,8 @@ func TestGridNames(t *testing.T) {
 	}{
 		{"/runs/x/job.grid1s.json", 1000, "job.json"},
 		{"job.grid30s.json.hostA", 30_000, "job.json.hostA"},
+		{"live_output.grid1s.0.client1", 1000, "live_output.0.client1"},
+		{"live_output.grid1s", 1000, "live_output"},
 		{"job.json", 0, "job.json"},
 		{"x.grid1s/job.json", 0, "job.json"},
 		{"job.grid0s.json", 0, "job.grid0s.json"},

@@ -17,9 +17,9 @@ const (
 
 var (
 	// CBT makes two of these files, and fio2es-fio (fio2es shim) the third, live_output.
-	reportFile   = regexp.MustCompile(`^(?:json_output|live_output|output)\.(\d+)(?:\.(.+))?$`)
-	bareReport   = regexp.MustCompile(`^(?:json_output|live_output|output)(?:\.(.+))?$`) // of rbdfio, which has no volumes
-	hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)                  // with a host, as CBT collects files
+	reportFile   = regexp.MustCompile(`^(?:json_output|live_output(?:\.grid\d+s)?|output)\.(\d+)(?:\.(.+))?$`)
+	bareReport   = regexp.MustCompile(`^(?:json_output|live_output(?:\.grid\d+s)?|output)(?:\.(.+))?$`) // of rbdfio, which has no volumes
+	hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)                                 // with a host, as CBT collects files
 	volumePrefix = regexp.MustCompile(`^(.*)\.(\d+)$`)
 	unixTime     = regexp.MustCompile(`\d{9,}$`) // with a fraction, in the prefix of other programs
 	numberMark   = regexp.MustCompile(`^\.\d+$`)
