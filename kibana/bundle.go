@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -223,29 +224,36 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Placeholders: of a part, with what is before it on its line, and of a value, ${name} or ${id:name}.
+// Placeholders: of a part, with what is before it on its line and its own values, and of a value, ${name} or ${id:name}.
 var (
-	partPlace   = regexp.MustCompile(`(?m)^( *)(.*)"\$\{part:([a-z-]+)\}"`)
+	partPlace   = regexp.MustCompile(`(?m)^( *)(.*)"\$\{part:([a-z-]+)((?: [a-z]+=[^" }]+)*)\}"`)
 	placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
 )
 
-// withParts returns the text of a file with its parts, which are indented like their placeholders.
-func (b *builder) withParts(file string) string {
+// withParts returns the text of a file with a panel's own values and with its parts, which may have values and parts of their own. A
+// part is indented like its placeholder.
+func (b *builder) withParts(file string, own map[string]string) string {
 	text := string(must(fs.ReadFile(b.files, file)))
+	for name, value := range own {
+		text = strings.ReplaceAll(text, "${"+name+"}", value)
+	}
 	return partPlace.ReplaceAllStringFunc(text, func(line string) string {
 		place := partPlace.FindStringSubmatch(line)
-		part := strings.TrimSpace(string(must(fs.ReadFile(b.files, "parts/"+place[3]+".json"))))
+		values := map[string]string{}
+		maps.Copy(values, own)
+		for given := range strings.FieldsSeq(place[4]) {
+			name, value, _ := strings.Cut(given, "=")
+			values[name] = value
+		}
+		part := strings.TrimSpace(b.withParts("parts/"+place[3]+".json", values))
 		return place[1] + place[2] + strings.ReplaceAll(part, "\n", "\n"+place[1])
 	})
 }
 
 // text returns a file with values in place of placeholders.
 func (b *builder) text(file string, own map[string]string) string {
-	return placeholder.ReplaceAllStringFunc(b.bands.Replace(b.withParts(file)), func(match string) string {
+	return placeholder.ReplaceAllStringFunc(b.bands.Replace(b.withParts(file, own)), func(match string) string {
 		name := match[2 : len(match)-1]
-		if value, ok := own[name]; ok {
-			return value
-		}
 		if name == "prefix" {
 			return b.prefix
 		}

@@ -214,6 +214,8 @@ func checkDataSet(t *testing.T, node map[string]any) {
 	index, _ := url["index"].(string)
 	if strings.Contains(index, "-latency.") {
 		checkQuery(t, fmt.Sprint(node["name"]), body["query"], nil, isPending)
+	} else if text, _ := json.Marshal(body["query"]); strings.Contains(string(text), `"shared.`) {
+		// Parts of shared runs have no fields that filters and controls could know. The panel finds the run.
 	} else if query, ok := body["query"].(map[string]any); ok {
 		must := query["bool"].(map[string]any)["must"].([]any)
 		checkQuery(t, fmt.Sprint(node["name"]), query, must[min(2, len(must)):], nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -80,16 +81,16 @@ func (c *sourceCheck) values(file string, own map[string]string) {
 		c.fault("there is no file %s", file)
 		return
 	}
-	source := c.withParts(file)
+	source := c.withParts(file, own)
 	for name := range own {
-		if !strings.Contains(source, "${"+name+"}") {
+		without := maps.Clone(own)
+		if delete(without, name); c.withParts(file, without) == source {
 			c.fault("%s: there is no place for the value %q", file, name)
 		}
 	}
 	for _, m := range placeholder.FindAllStringSubmatch(source, -1) {
 		dashboard, isID := strings.CutPrefix(m[1], "id:")
-		_, isOwn := own[m[1]]
-		isKnown := isOwn || m[1] == "prefix" || strings.HasPrefix(m[1], "bands")
+		isKnown := m[1] == "prefix" || strings.HasPrefix(m[1], "bands")
 		if !isKnown && !(isID && c.has("dashboards/"+dashboard+".json")) {
 			c.fault("%s: nothing stands for %s", file, m[0])
 		}

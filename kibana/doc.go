@@ -1,11 +1,11 @@
 // Package kibana makes the saved objects that show the history in Kibana 8.3 or later: data views, panels, and the
-// dashboards Run detail, History and Compare. It also imports them.
+// dashboards Live, History, Night, Run detail and Compare. It also imports them.
 //
 // The sources are the files in objects/: a file for each data view, panel and dashboard, and a file for each Vega
 // specification (*.vg.json). [New] makes of them the objects that Kibana imports. Tests check that every reference,
 // field and index in them exists. These placeholders are replaced in all sources:
 //
-//	"${part:NAME}"  objects/parts/NAME.json, which several panels use
+//	"${part:NAME}"  objects/parts/NAME.json, which is used several times; "${part:NAME a=b}" has b in place of ${a}
 //	${prefix}       the prefix of index names
 //	${id:NAME}      the id of the dashboard NAME
 //	"${bands}"      the latency bands of heat maps and distributions;

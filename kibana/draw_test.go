@@ -213,7 +213,7 @@ func TestDrawPlain(t *testing.T) {
 		},
 		"long": {
 			[]func([]byte) []byte{replace(`"warnings":\[[^\]]*\]`, `"warnings":["`+strings.Repeat("a word that is long enough to fill lines ", 6)+`"]`)},
-			[]string{"• a word that is long enough to fill lines a word that is"}, "…",
+			[]string{"• " + strings.Repeat("a word that is long enough to fill lines ", 4) + "a"}, "…",
 		},
 		"no warnings": {[]func([]byte) []byte{noWarnings}, []string{"one host, 2 jobs", "no"}, ""},
 		"live": {
@@ -386,9 +386,9 @@ func TestDrawDistribution(t *testing.T) {
 func TestDrawBelowMicrosecond(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "distribution", kibanatest.Full)
-	j.Answers["answer"] = json.RawMessage(`{"timed_out":false,"aggregations":{"directions":{"buckets":[{"key":"read","doc_count":1,"requests":{"value":100},
+	j.Answers["answer"] = ofRun("one", `"directions":{"buckets":[{"key":"read","doc_count":1,"requests":{"value":100},
 		"bands":{"buckets":[{"key":"*-1.0","to":1.0,"doc_count":99},{"key":"1.0-1.12202","from":1.0,"to":1.12202,"doc_count":1}]},
-		"latency":{"values":[{"key":50.0,"value":0.15},{"key":99.0,"value":0.4},{"key":99.9,"value":1.01}]}}]}}}`)
+		"latency":{"values":[{"key":50.0,"value":0.15},{"key":99.0,"value":0.4},{"key":99.9,"value":1.01}]}}]}`)
 	j.Ask = map[string]string{"rules": MarksOf("rule"), "rects": MarksOf("rect"), "latencies": "view.data('bands').map(d => d.between)"}
 	pictures := browser.draw(t, j)
 	left := math.Inf(1)

@@ -15,13 +15,14 @@ import (
 
 // heatCell is a cell that must be drawn: the requests of a band in a bucket of time.
 type heatCell struct {
+	place    int     // of its map
 	begin    float64 // time of the first document in the bucket, in milliseconds
 	from, to float64 // in microseconds; to is 0 for the last band
 	count    float64
 }
 
 // heatCells returns the pairs of time and band with requests in a recorded answer.
-func heatCells(t *testing.T, answer json.RawMessage) []heatCell {
+func heatCells(t *testing.T, place int, answer json.RawMessage) []heatCell {
 	t.Helper()
 	var list []heatCell
 	var a any
@@ -42,7 +43,7 @@ func heatCells(t *testing.T, answer json.RawMessage) []heatCell {
 				from, _ := band["from"].(float64)
 				to, _ := band["to"].(float64)
 				if count := band["doc_count"].(float64); count > 0 {
-					list = append(list, heatCell{begin, from, to, count})
+					list = append(list, heatCell{place, begin, from, to, count})
 				}
 			}
 		}
@@ -50,14 +51,16 @@ func heatCells(t *testing.T, answer json.RawMessage) []heatCell {
 	return list
 }
 
-// TestDrawHeatMap checks the heat map of the example archive: every cell is drawn once, at the place of its time and
-// band, in the colour of its count.
+// TestDrawHeatMap checks the heat maps of two runs of the example archive, one as reads, one as writes: every cell is drawn once, in the
+// map of its direction at the place of its time and band, in the colour of its count.
 func TestDrawHeatMap(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
+	answers := job(t, b, "heatmap", kibanatest.Full).Answers
 	var cells []heatCell
-	for _, answer := range job(t, b, "heatmap", kibanatest.Full).Answers {
-		cells = append(cells, heatCells(t, answer)...)
+	for _, half := range []string{"low", "high"} {
+		answers["read-"+half] = job(t, b, "heatmap", kibanatest.Pictured).Answers["write-"+half]
+		cells = append(append(cells, heatCells(t, 0, answers["read-"+half])...), heatCells(t, 1, answers["write-"+half])...)
 	}
 	if len(cells) < 100 {
 		t.Fatalf("the recorded answer has %d cells", len(cells))
@@ -67,12 +70,12 @@ func TestDrawHeatMap(t *testing.T) {
 	var jobs []Job
 	for _, dark := range []bool{false, true} {
 		j := job(t, b, "heatmap", kibanatest.Full)
-		j.Dark = dark
+		j.Answers, j.Dark, j.Height = answers, dark, 1000
 		j.Ask = map[string]string{
 			"rects":  MarksOf("rect"),
 			"x":      fmt.Sprintf("offset[0] + view.scale('x')(%v)", most.begin),
-			"top":    fmt.Sprintf("offset[1] + view.scale('y')(%v)", most.to),
-			"bottom": fmt.Sprintf("offset[1] + view.scale('y')(%v)", most.from),
+			"top":    fmt.Sprintf("offset[1] + %d * (view.signal('mapHeight') + view.signal('between')) + view.scale('y')(%v)", most.place, most.to),
+			"bottom": fmt.Sprintf("offset[1] + %d * (view.signal('mapHeight') + view.signal('between')) + view.scale('y')(%v)", most.place, most.from),
 			"colour": fmt.Sprintf("view.scale('color')(%v)", most.count),
 		}
 		jobs = append(jobs, j)

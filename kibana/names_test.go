@@ -2,8 +2,6 @@ package kibana_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -29,12 +27,8 @@ func TestPercentilesOfDocuments(t *testing.T) {
 			t.Errorf("a panel reads %s, which documents do not have", f[0])
 		}
 	}
-	text, err := os.ReadFile(filepath.Join("objects", "panels", "percentiles.vg.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var ranks []float64
-	for _, list := range askedPercents.FindAllSubmatch(text, -1) {
+	for _, list := range askedPercents.FindAllSubmatch(bundle(t, kibana.Options{}).Specs["percentiles"], -1) {
 		if err := json.Unmarshal(list[1], &ranks); err != nil {
 			t.Fatal(err)
 		}

@@ -136,6 +136,7 @@ type timeSpan struct {
 	From    string `json:"from"`
 	To      string `json:"to"`
 	Restore bool   `json:"restore"` // always when it is opened
+	Refresh int    `json:"refresh"` // seconds between two refreshes; 0: none
 }
 
 // control is a list from which users choose values of a field.
@@ -175,7 +176,7 @@ func (b *builder) dashboard(name string) Object {
 		"panelsJSON":  quoted(panels),
 		"optionsJSON": quoted(map[string]any{"useMargins": true, "syncColors": false, "hidePanelTitles": false}),
 		"timeRestore": d.Time.Restore,
-		"timeFrom":    d.Time.From, "timeTo": d.Time.To, "refreshInterval": map[string]any{"pause": true, "value": 0},
+		"timeFrom":    d.Time.From, "timeTo": d.Time.To, "refreshInterval": map[string]any{"pause": d.Time.Refresh == 0, "value": 1000 * d.Time.Refresh},
 		"kibanaSavedObjectMeta": shown,
 		"controlGroupInput": map[string]any{
 			"controlStyle": "oneLine", "chainingSystem": "HIERARCHICAL", "panelsJSON": quoted(controls),

@@ -100,6 +100,7 @@ func TestDrawPictures(t *testing.T) {
 		name, dashboard, kind string
 		rows                  int // 0: all; the third row of History would show only two points
 	}{
+		{"live", "live", kibanatest.Pictured, 0},
 		{"run-detail", "run", kibanatest.Pictured, 0},
 		{"history", "history", kibanatest.Pictured, 2},
 		{"compare", "compare", kibanatest.Full, 0},

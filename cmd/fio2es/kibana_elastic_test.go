@@ -58,6 +58,7 @@ var pictured = map[string]struct {
 	"run-facts": {0, firstRun}, "percentiles": {0, firstRun}, "heatmap": {0, firstRun}, "within": {0, firstRun}, "distribution": {0, firstRun},
 	"iops": {0, firstRun}, "bandwidth": {0, firstRun}, "hosts": {0, firstRun}, "host-ranking": {0, firstRun}, "host-heatmap": {0, firstRun},
 	"history-counts": {1, allNights}, "history-runs": {1, allNights},
+	"live-latency": {2, liveTime}, "live-hosts": {2, liveTime}, "live-heatmap": {2, liveTime},
 }
 
 // pushNights stores a history with changes in a cluster, under a prefix.
@@ -72,11 +73,13 @@ func pushNights(t *testing.T, real estest.Real, prefix string) {
 // TestKibanaElastic sends all searches of panels to a real cluster that has the example archive. The answers must be
 // the recorded ones; -update records them again.
 func TestKibanaElastic(t *testing.T) {
-	real, prefixes := cluster(t, "kibana", "nights")
+	real, prefixes := cluster(t, "kibana", "nights", "live")
 	prefix := prefixes[0]
 	ingestExample(t, real, prefix)
 	markExample(t, real, prefix)
 	pushNights(t, real, prefixes[1])
+	ingestExample(t, real, prefixes[2])
+	sendLive(t, real, prefixes[2])
 	b, err := kibana.New(kibana.Options{Prefix: prefix})
 	check(t, err)
 	if golden.Update() {
@@ -105,6 +108,16 @@ func TestKibanaElastic(t *testing.T) {
 			}
 		})
 	}
+	t.Run("live", func(t *testing.T) {
+		both := kibanatest.Context{From: exampleTime.From, To: liveTime.To}
+		for _, r := range requests(t, b) {
+			r.URL = json.RawMessage(strings.ReplaceAll(string(r.URL), prefix, prefixes[2]))
+			text := string(ask(t, real, r, both))
+			if isLive := strings.HasPrefix(r.Panel, "live-"); strings.Contains(text, `"newest"`) && strings.Contains(text, liveID) != isLive {
+				t.Errorf("%s, %s: the newest run is the live one: %v", r.Panel, r.Data, !isLive)
+			}
+		}
+	})
 	t.Run("percentiles", func(t *testing.T) { checkPercentiles(t, real, prefix, requests(t, b)) })
 }
 

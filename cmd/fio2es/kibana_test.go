@@ -96,7 +96,7 @@ func TestSetupKibana(t *testing.T) {
 		t.Errorf("other dashboards: %d imports, %s", imports(), out)
 	}
 	k.file, _, _ = strings.Cut(bundle, `{"type":"dashboard"`)
-	if out := dryRun() + outputOf(t, args...); strings.Count(out, "# create dashboard") != 4 || strings.Contains(out, "replace") || k.file != bundle {
+	if out := dryRun() + outputOf(t, args...); strings.Count(out, "# create dashboard") != 5 || strings.Contains(out, "replace") || k.file != bundle {
 		t.Errorf("dashboards are missing: %s", out)
 	}
 	k.file = strings.Replace(bundle, `{\"fio2es\":{\"version\":1,`, `{\"fio2es\":{\"version\":99,`, 1)

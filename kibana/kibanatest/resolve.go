@@ -137,15 +137,22 @@ func (c *Context) replace(m map[string]any, key, name string) error {
 	case nil:
 		return c.inject(inner, name)
 	case "min":
-		m[name] = c.From.UnixMilli()
+		m[name] = c.From.Add(shift(inner)).UnixMilli()
 	case "max":
-		m[name] = c.To.UnixMilli()
+		m[name] = c.To.Add(shift(inner)).UnixMilli()
 	case true:
 		c.span(inner)
 	default:
 		return fmt.Errorf("url of data set: %%timefilter%% is %v", inner["%timefilter%"])
 	}
 	return nil
+}
+
+// shift returns how far a time is from the one that is named.
+func shift(of map[string]any) time.Duration {
+	n, _ := of["shift"].(float64)
+	units := map[any]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
+	return time.Duration(n * float64(units[of["unit"]]))
 }
 
 // clauses replaces placeholders by the filters of the dashboard.

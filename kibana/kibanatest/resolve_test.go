@@ -35,10 +35,11 @@ func TestResolve(t *testing.T) {
 			`{"index":"i","body":{"aggs":{
 				"a":{"date_histogram":{"interval":{"%autointerval%":100}}},
 				"b":{"date_histogram":{"interval":{"%autointerval%":50}},"aggs":{"c":{"date_histogram":{"interval":"1h","extended_bounds":{"min":{"%timefilter%":"min"}}}}}},
-				"d":{"histogram":{"interval":5}}}}}`,
+				"d":{"histogram":{"interval":5}},
+				"e":{"filter":{"range":{"t":{"gte":{"%timefilter%":"max","shift":-1,"unit":"minute"}}}}}}}}`,
 			`{"aggs":{"a":{"date_histogram":{"fixed_interval":"1s"}},` +
 				`"b":{"aggs":{"c":{"date_histogram":{"calendar_interval":"1h","extended_bounds":{"min":1795230870000}}}},"date_histogram":{"fixed_interval":"1s"}},` +
-				`"d":{"histogram":{"interval":5}}}}`,
+				`"d":{"histogram":{"interval":5}},"e":{"filter":{"range":{"t":{"gte":1795230910000}}}}}}`,
 		},
 	} {
 		got, err := kibanatest.Resolve([]byte(test.url), c)
