@@ -79,7 +79,7 @@ func Resolve(columns int, hint Hint) (Layout, error) {
 	var fitting, left []Layout // by the columns, and by the hint, too; from the finest to the coarsest
 	for c := range maxCoarseness + 1 {
 		groups := columns << c / groupBins
-		if columns <= 0 || columns > MaxColumns || groups*groupBins>>c != columns {
+		if columns <= 0 || columns > MaxColumns || groups*groupBins>>c != columns || groups < MinGroups || groups > MaxGroups {
 			continue
 		}
 		for _, unit := range []Unit{Nanoseconds, Microseconds} {

@@ -260,10 +260,13 @@ func (in *input) sums(needs ...assign.Need) map[assign.Need]assign.Rows {
 // last returns the time of the last row of a log, as written. If the last line of a log of one job is whole and fits the rest, nothing
 // else is read.
 func (in *input) last(log *assign.JobLog) (last int64) {
-	const longest = 1 << 17 // bytes; no row is as long
+	const usual, longest = 1 << 14, 1 << 17 // bytes; no row is as long
 	isPossible := func(row *fiolog.Record) bool { return row.Time <= log.First+plan.MaxRun }
 	if log.Kind.IsHistogram() && log.Segment < 0 {
-		end, err := log.File.End(longest)
+		end, err := log.File.End(usual)
+		if err == nil && bytes.Count(end, []byte{'\n'}) < 2 {
+			end, err = log.File.End(longest)
+		}
 		if text, isWhole := bytes.CutSuffix(end, []byte{'\n'}); err == nil && isWhole {
 			rows := fiolog.NewReader(bytes.NewReader(end[bytes.LastIndexByte(text, '\n')+1:]), "", fiolog.ClatHist)
 			rows.Hint = log.Hint

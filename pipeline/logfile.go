@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -18,13 +19,14 @@ type logFile struct {
 	file  io.Closer
 	in    *fiolog.Reader // nil after the end
 	ahead []logRow       // rows that were read ahead and not returned yet
+	bins  []hist.Bin     // of the row that was returned last, if it was read ahead
 	ofAll bool           // next returns the rows of later jobs, too
 	count *atomic.Int64  // of the open logs of the execution
 }
 
 // logRow is a row, or the error in its place.
 type logRow struct {
-	*fiolog.Record
+	*fiolog.Packed
 	err error
 }
 
@@ -56,7 +58,7 @@ func openLog(log *assign.JobLog, count *atomic.Int64) *logFile {
 		}
 		if err == nil && rec.NewJob {
 			if skip--; skip == 0 {
-				first := rec.Clone()
+				first := rec.Pack()
 				first.NewJob = false
 				l.ahead = append(l.ahead, logRow{first, nil})
 			}
@@ -92,11 +94,12 @@ func (l *logFile) readAhead(n int) []logRow {
 		if !ok {
 			break
 		}
+		row := logRow{err: err}
 		if err == nil {
-			rec = rec.Clone()
+			row.Packed = rec.Pack()
 			rows++
 		}
-		l.ahead = append(l.ahead, logRow{rec, err})
+		l.ahead = append(l.ahead, row)
 		if err == nil && rec.NewJob {
 			break
 		}
@@ -107,10 +110,16 @@ func (l *logFile) readAhead(n int) []logRow {
 // look sets what the first rows of a log show.
 func (l *logFile) look(to *assign.JobLog) {
 	for _, row := range l.readAhead(evidence.EnoughRows) {
-		if row.err == nil && row.NewJob {
+		switch {
+		case row.err != nil:
+			to.See(nil, row.err)
+		case row.NewJob:
 			return
+		case len(to.Rows) == 0:
+			to.See(row.Unpack(nil), nil)
+		default:
+			to.See(&row.Record, nil)
 		}
-		to.See(row.Record, row.err)
 	}
 }
 
@@ -143,9 +152,13 @@ var errAgain = errors.New("times begin again, as if another log followed: this r
 // the end.
 func (l *logFile) next() (rec *fiolog.Record, err error, ok bool) {
 	if len(l.ahead) > 0 {
-		rec, err, ok = l.ahead[0].Record, l.ahead[0].err, true
+		if err, ok = l.ahead[0].err, true; err == nil {
+			rec = l.ahead[0].Unpack(l.bins)
+			l.bins = rec.Bins
+		}
 		l.ahead = l.ahead[1:]
 	} else {
+		l.bins = nil
 		rec, err, ok = l.read()
 	}
 	if !ok || err != nil || !rec.NewJob || l.ofAll {

@@ -18,13 +18,16 @@ type Opening struct {
 // EnoughRows are enough to measure the interval and when rows are due.
 const EnoughRows = 16
 
-// See adds a row, which is kept, or the error in its place. A log that is only damaged can be read.
+// See adds a row, which is kept, or the error in its place. Only the first row keeps its bins. A log that is only damaged can be read.
 func (o *Opening) See(row *fiolog.Record, err error) {
 	switch {
 	case err == nil && len(o.Rows) == EnoughRows:
 	case err == nil:
 		if len(o.Rows) == 0 {
 			o.Head, o.Damage = Head{HasRows: true, IsZero: row.Total == 0, First: row.Time, Layout: row.Layout}, nil
+		}
+		if len(o.Rows) > 0 {
+			row.Bins = nil
 		}
 		o.Rows = append(o.Rows, row)
 	case len(o.Rows) > 0:

@@ -269,9 +269,14 @@ func (f *File) End(n int64) ([]byte, error) {
 		if err == nil {
 			_, err = at.Seek(max(size-n, 0), io.SeekStart)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read the end of %s: %w", f.Name(), err)
+		end := make([]byte, min(size, n))
+		if err == nil {
+			var read int
+			if read, err = io.ReadFull(in, end); err == nil || err == io.EOF || err == io.ErrUnexpectedEOF { // it became shorter
+				return end[:read], nil
+			}
 		}
+		return nil, fmt.Errorf("read the end of %s: %w", f.Name(), err)
 	}
 	var end []byte
 	for part := make([]byte, 64<<10); ; {
