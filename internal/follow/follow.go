@@ -228,6 +228,9 @@ func (f *follower) end(ctx context.Context, over []*assign.Run) error {
 		}
 		w.stored = w.listing
 	}
+	if f.live > 0 { // so the run is not over, and the history, which may be away, is not asked
+		return nil
+	}
 	finished, err := shared.FinishDue(ctx, f.to.Store, f.to.Sink, f.Shared.Member.Name)
 	for _, run := range finished {
 		f.Ingest.Log.Info("stored " + facts.Title(run) + ": all its hosts have ended")

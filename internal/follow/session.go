@@ -118,16 +118,18 @@ func (f *follower) share(ctx, storing context.Context, run *assign.Run, late *la
 		return err
 	}
 	sending, lost := context.WithCancelCause(storing)
-	var beats sync.WaitGroup
-	defer beats.Wait()
-	defer lost(nil)
-	beat := func(to *shared.Sender) {
-		beats.Go(func() {
-			if err := to.Beat(sending); err != nil {
+	var keeping sync.WaitGroup
+	var senders []*shared.Sender
+	keep := func(to *shared.Sender) {
+		senders = append(senders, to)
+		keeping.Go(func() {
+			if err := f.Shared.keep(sending, run, to); err != nil {
 				lost(err)
 			}
 		})
 	}
+	defer keeping.Wait()
+	defer lost(nil)
 	rules := f.Alerts.Watch(f.Rules, f.Shared.Member.Host, f.Ingest.Log)
 	defer rules.End(false)
 	each := func(w *window.Window) error {
@@ -139,7 +141,7 @@ func (f *follower) share(ctx, storing context.Context, run *assign.Run, late *la
 	for stage, err := range pipeline.Live(sending, ctx, run, f.Shared.options(), f.Quiet) {
 		var result *pipeline.Result
 		if err == nil {
-			result, err = f.Shared.live(sending, run, stage, attempt, beat, each)
+			result, err = f.Shared.live(sending, run, stage, attempt, keep, each)
 		}
 		if err != nil && storing.Err() == nil && sending.Err() != nil {
 			err = context.Cause(sending)
@@ -151,6 +153,19 @@ func (f *follower) share(ctx, storing context.Context, run *assign.Run, late *la
 	}
 	if ctx.Err() == nil || f.EndsFio {
 		rules.End(true)
+	}
+	lost(nil)
+	keeping.Wait()
+	if err := context.Cause(sending); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if f.EndsFio { // all is sent once more
+		return nil
+	}
+	for _, to := range senders {
+		if err := to.Send(storing, nil, time.Now()); err != nil {
+			return err
+		}
 	}
 	return nil
 }

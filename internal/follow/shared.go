@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/shared"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
@@ -61,8 +63,10 @@ func (s *Shared) join(ctx context.Context, run *assign.Run, stage *pipeline.Stag
 	return shared.Join(ctx, s.To.Store, s.member(run), attempt, known)
 }
 
-// send reads a stage, and gives each window of all its jobs to each, and the documents to the sender.
-func (s *Shared) send(ctx context.Context, stage *pipeline.Stage, to *shared.Sender, each func(*window.Window) error) (*pipeline.Result, error) {
+// send reads a stage, and gives each window of all its jobs to each, and the documents to add.
+func (s *Shared) send(
+	ctx context.Context, stage *pipeline.Stage, to *shared.Sender, add func(nominal time.Time, docs []*mapping.Interval) error, each func(*window.Window) error,
+) (*pipeline.Result, error) {
 	names, _ := stage.SectionNames()
 	p := stage.Plan()
 	return stage.Documents(ctx, to.Run(), func(w *window.Window, docs []*mapping.Interval) error {
@@ -71,7 +75,9 @@ func (s *Shared) send(ctx context.Context, stage *pipeline.Stage, to *shared.Sen
 			if nominal == 0 { // the run may have cut its first window
 				nominal = -max(p.Shift, 0)
 			}
-			to.Add(p.Start.Add(time.Duration(nominal)*time.Millisecond), docs)
+			if err := add(p.Start.Add(time.Duration(nominal)*time.Millisecond), docs); err != nil {
+				return err
+			}
 		}
 		if w.Level == mapping.Cluster {
 			return each(w)
@@ -80,9 +86,10 @@ func (s *Shared) send(ctx context.Context, stage *pipeline.Stage, to *shared.Sen
 	})
 }
 
-// live sends a stage while fio runs. It gives the sender to beat, which sends signs of life until fio has ended: a stage is not over before.
+// live reads a stage while fio runs. It gives the sender to keep, which sends what is read, and signs of life until fio has ended: a stage is
+// not over before. Reading does not wait for the history.
 func (s *Shared) live(
-	ctx context.Context, run *assign.Run, stage *pipeline.Stage, attempt int, beat func(*shared.Sender), each func(*window.Window) error,
+	ctx context.Context, run *assign.Run, stage *pipeline.Stage, attempt int, keep func(*shared.Sender), each func(*window.Window) error,
 ) (*pipeline.Result, error) {
 	to, err := s.join(ctx, run, stage, attempt)
 	if err != nil {
@@ -92,18 +99,71 @@ func (s *Shared) live(
 	if text := to.Clock(); text != "" {
 		s.Options.Log.Warn(s.Member.Host + ": " + text)
 	}
-	beat(to)
-	result, err := s.send(ctx, stage, to, func(w *window.Window) error {
+	keep(to)
+	add := func(nominal time.Time, docs []*mapping.Interval) error {
+		to.Add(nominal, docs)
+		return nil
+	}
+	result, err := s.send(ctx, stage, to, add, func(w *window.Window) error {
 		err := each(w)
 		if now := time.Now(); err == nil && to.IsDue(s.Every, now) {
-			err = to.Send(ctx, ofPart(stage, stage.SoFar()), now)
+			to.Offer(ofPart(stage, stage.SoFar()), now)
 		}
 		return err
 	})
 	if err == nil {
-		err = to.Send(ctx, ofPart(stage, result.Run), time.Now())
+		to.Offer(ofPart(stage, result.Run), time.Now())
 	}
 	return result, err
+}
+
+// keep sends what is read of a fio until ctx ends, whether the history is there or not. It fails only if the history takes nothing more of
+// the run.
+func (s *Shared) keep(ctx context.Context, run *assign.Run, to *shared.Sender) error {
+	isAway := false
+	for {
+		isOn, err := to.Next(ctx)
+		lost := to.Lost()
+		if isOn && err == nil && lost > 0 {
+			err = to.Again(ctx, func() error { return s.again(ctx, run, to) })
+		}
+		switch name := s.Member.Host; {
+		case !isOn || ctx.Err() != nil:
+			return nil
+		case isReplaced(err), errors.Is(err, history.ErrRejected):
+			return err
+		case err != nil && !isAway:
+			s.Options.Log.Warn(name + ": its windows wait, and fio goes on: " + err.Error())
+		case err == nil && isAway:
+			s.Options.Log.Info(name + ": sends again")
+		}
+		if isAway = err != nil; err == nil && lost > 0 && to.Lost() == 0 {
+			s.Options.Log.Info(fmt.Sprintf("%s: sent %s from fio's report that had not fitted into memory", s.Member.Host, unit.Plural(lost, "window")))
+		}
+	}
+}
+
+// again sends the windows of a stage from the reports so far.
+func (s *Shared) again(ctx context.Context, run *assign.Run, to *shared.Sender) error {
+	for stage, err := range s.stages(ctx, run) {
+		if err != nil {
+			return err
+		}
+		if e, err := stage.Execution(ctx); err != nil || e == nil || e.Run.Stage != to.Run().Stage {
+			continue
+		}
+		put := func(nominal time.Time, docs []*mapping.Interval) error { return to.Put(ctx, nominal, docs) }
+		_, err := s.send(ctx, stage, to, put, func(*window.Window) error { return nil })
+		return err
+	}
+	return nil
+}
+
+// stages returns the stages of the reports of a fio: the same windows as while fio ran.
+func (s *Shared) stages(ctx context.Context, run *assign.Run) iter.Seq2[*pipeline.Stage, error] {
+	reports := *run
+	reports.Logs, reports.Others, reports.OnlyReports = nil, nil, true
+	return pipeline.Stages(ctx, &reports, s.options(), true)
 }
 
 // End sends what the complete files of a fio say, and that it has ended with an exit code. It returns the runs that it is a part of.
@@ -112,9 +172,7 @@ func (s *Shared) End(ctx context.Context, run *assign.Run, exit int) (runs []map
 	if err != nil {
 		return nil, err
 	}
-	reports := *run // the same windows as while fio ran
-	reports.Logs, reports.Others, reports.OnlyReports = nil, nil, true
-	for stage, err := range pipeline.Stages(ctx, &reports, s.options(), true) {
+	for stage, err := range s.stages(ctx, run) {
 		if err != nil {
 			return runs, err
 		}
@@ -126,7 +184,8 @@ func (s *Shared) End(ctx context.Context, run *assign.Run, exit int) (runs []map
 		if err != nil {
 			return runs, err
 		}
-		result, err := s.send(ctx, stage, to, func(*window.Window) error { return nil })
+		put := func(nominal time.Time, docs []*mapping.Interval) error { return to.Put(ctx, nominal, docs) }
+		result, err := s.send(ctx, stage, to, put, func(*window.Window) error { return nil })
 		if err == nil {
 			err = to.End(ctx, ofPart(stage, result.Run), exit, time.Now())
 		}

@@ -35,8 +35,9 @@ var hosts = []struct {
 // sharing is a run that several hosts send, each from a folder of its own, in a bubble.
 type sharing struct {
 	*place
-	view  shared.Store
-	ended sync.WaitGroup
+	view    shared.Store
+	ended   sync.WaitGroup
+	waiting int // see [shared.Member]
 }
 
 func newSharing(p *place) *sharing {
@@ -53,11 +54,18 @@ func (s *sharing) target() ingest.Target {
 
 // follow follows the folder of a host until ctx ends or all is over.
 func (s *sharing) follow(ctx context.Context, host string) {
+	s.followWith(ctx, host, s.view, func(*window.Window) error { return nil })
+}
+
+// followWith sends to a history of its own, and gives each window to each.
+func (s *sharing) followWith(ctx context.Context, host string, store history.Store, each func(*window.Window) error) {
+	to := s.target()
+	to.Store = store
 	opt := s.options
 	opt.Ingest.Pipeline.Levels = nil
-	opt.Paths, opt.Host, opt.Window = []string{filepath.Join(s.dir, host)}, host, func(*window.Window) error { return nil }
-	opt.Shared = &Shared{To: s.target(), Options: opt.Ingest, Member: shared.Member{Name: "night", Host: host}, Every: time.Second}
-	if _, err := Follow(ctx, s.target(), opt); err != nil {
+	opt.Paths, opt.Host, opt.Window = []string{filepath.Join(s.dir, host)}, host, each
+	opt.Shared = &Shared{To: to, Options: opt.Ingest, Member: shared.Member{Name: "night", Host: host, Waiting: s.waiting}, Every: time.Second}
+	if _, err := Follow(ctx, to, opt); err != nil {
 		s.t.Errorf("%s: %v", host, err)
 	}
 }
@@ -196,6 +204,108 @@ func TestShared(t *testing.T) {
 		}
 		if a, b := *now.Read, *run.Read; !reflect.DeepEqual(a, b) {
 			t.Errorf("totals of the ingest %+v, and of the hosts %+v", a, b)
+		}
+	})
+}
+
+// away is a history that is away for some time: what is sent to it waits, and fails after five seconds.
+type away struct {
+	history.Store
+	from, to time.Time
+}
+
+var errAway = errors.New("the history is away")
+
+func (a away) there(ctx context.Context) error {
+	for end := time.Now().Add(5 * time.Second); !time.Now().Before(a.from) && time.Now().Before(a.to); {
+		if err := ctx.Err(); err != nil || time.Now().After(end) {
+			return cmp.Or(err, errAway)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return nil
+}
+
+func (a away) Put(ctx context.Context, docs []*mapping.Interval) error {
+	if err := a.there(ctx); err != nil {
+		return err
+	}
+	return a.Store.Put(ctx, docs)
+}
+
+func (a away) PutPart(ctx context.Context, p *mapping.Part) error {
+	if err := a.there(ctx); err != nil {
+		return err
+	}
+	return a.Store.PutPart(ctx, p)
+}
+
+func (a away) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
+	if err := a.there(ctx); err != nil {
+		return nil, err
+	}
+	return a.Store.Holding(ctx, files, logs)
+}
+
+// TestSharedAway: while the history is away, windows of a host come as soon as otherwise, and few wait in memory. When it is back, none is
+// missing and none is there twice.
+func TestSharedAway(t *testing.T) {
+	for _, waiting := range []int{2000, 8} {
+		t.Run(fmt.Sprintf("room for %d", waiting), func(t *testing.T) { testSharedAway(t, waiting) })
+	}
+}
+
+func testSharedAway(t *testing.T, waiting int) {
+	inPlace(t, func(t *testing.T, p *place) {
+		const seconds = 60
+		s := newSharing(p)
+		s.waiting = waiting
+		s.options.Idle = shared.Quiet + 20*time.Second
+		began := time.Now()
+		late := time.Duration(0)
+		s.fio(seconds)
+		var following sync.WaitGroup
+		for _, h := range hosts {
+			following.Go(func() {
+				if h.name != "b" {
+					s.follow(t.Context(), h.name)
+					return
+				}
+				s.followWith(t.Context(), h.name, away{s.view, began.Add(8 * time.Second), began.Add(35 * time.Second)}, func(w *window.Window) error {
+					if w.End.Before(began.Add(seconds * time.Second)) { // the last one comes when nothing has followed for some time
+						late = max(late, time.Since(w.End))
+					}
+					return nil
+				})
+			})
+		}
+		time.Sleep(25 * time.Second)
+		if n := s.windows(mapping.Host); n["15.000b"] > 0 || n["05.000b"] == 0 {
+			t.Errorf("while the history is away for b: %v", n)
+		}
+		time.Sleep(20 * time.Second)
+		for at, n := range s.windows(mapping.Cluster) {
+			if at > "04" && n != 4000 {
+				t.Errorf("when the history is back, %d requests at %s", n, at)
+			}
+		}
+		if n := s.windows(mapping.Cluster); len(n) < 38 {
+			t.Errorf("when the history is back, there are %d windows", len(n))
+		}
+		s.ended.Wait()
+		following.Wait()
+		cluster, byHost := s.ofFiles()
+		equal(t, cluster, s.windows(mapping.Cluster), "windows of the cluster")
+		equal(t, byHost, s.windows(mapping.Host), "windows of hosts")
+		if late > 3*time.Second {
+			t.Errorf("a window came %v late", late)
+		}
+		said := p.said()
+		if strings.Count(said, "b: its windows wait, and fio goes on: the history is away") != 1 || strings.Count(said, "b: sends again") != 1 {
+			t.Error(said)
+		}
+		if strings.Contains(said, "that had not fitted into memory") != (waiting < 20) {
+			t.Errorf("with room for %d windows: %s", waiting, said)
 		}
 	})
 }

@@ -81,7 +81,8 @@ type Store interface {
 	// what is stored. Interval documents of a shared run are visible some time after they were put, without Finish.
 	Join(ctx context.Context, run *mapping.Run) (*mapping.Run, error)
 
-	// PutPart stores a part of a shared run, when all interval documents that were put are stored. If its version is no longer current,
+	// PutPart stores a part of a shared run, when all interval documents that were put are stored. After another error than the
+	// following, the caller puts those again that it has put since the last success. If its version is no longer current,
 	// because the run was removed or another version took its place, PutPart removes what is left of its version and
 	// fails with ErrReplaced.
 	PutPart(ctx context.Context, p *mapping.Part) error

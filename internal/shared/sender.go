@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ type Member struct {
 	Name string // of the run
 	Host string
 	Unit string // name of the fio among those of its host
+
+	Waiting int // most documents that wait in memory while the history is away; 0: 2000
 }
 
 // ErrSending means that another process sends the same part.
@@ -73,20 +76,30 @@ func newest(ctx context.Context, store history.Store, name string) (runs []*mapp
 	}
 }
 
-// Sender sends the windows of one fio to the run that its host shares with others.
+// Sender sends the windows of one fio to the run that its host shares with others. Windows wait in memory while the history is away, up to
+// a number: others are taken from fio's reports when it is back.
 type Sender struct {
 	store  history.Store
 	run    *mapping.Run
 	joined time.Time
+	most   int // documents that wait
 
-	mu       sync.Mutex
+	sending sync.Mutex    // one at a time
+	news    chan struct{} // there is a newer document
+
+	mu       sync.Mutex // guards all below, and is not held while something is sent
 	part     mapping.Part
 	isPlaced bool // the offset of the part is known
 	docs     []*mapping.Interval
 	windows  int       // that were added
 	end      time.Time // of the latest one
-	sent     time.Time
+	lost     int       // windows that did not fit
+	lostFrom time.Time // start of the first of them
+	offered  time.Time
 }
+
+// mostWaiting is how many documents may wait, some 10 kB each.
+const mostWaiting = 2000
 
 // Join makes a fio take part in a stage of an attempt at a run. doc is what is known of the stage on this host: the run gets its settings
 // and labels from its first host.
@@ -111,7 +124,7 @@ func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *
 		return nil, fmt.Errorf("its windows are of %d ms, and those of run %s of %d ms: let fio report as often on all hosts (--reports, --status-interval)",
 			run.IntervalMS, m.Name, joined.IntervalMS)
 	}
-	s := &Sender{store: store, run: joined, joined: time.Now(), part: mapping.Part{Run: joined.Run.ID, Ingest: joined.Run.Ingest, Host: m.Host, Unit: m.Unit}}
+	s := &Sender{store: store, run: joined, joined: time.Now(), news: make(chan struct{}, 1), most: cmp.Or(m.Waiting, mostWaiting), part: mapping.Part{Run: joined.Run.ID, Ingest: joined.Run.Ingest, Host: m.Host, Unit: m.Unit}}
 	parts, err := store.Parts(ctx, joined.Run.ID)
 	if err != nil {
 		return nil, err
@@ -132,16 +145,76 @@ func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *
 func (s *Sender) Run() mapping.RunInfo { return s.run.Run }
 
 // Add takes the documents of a window of the fio, of all its jobs or of a section. nominal is when the window began by the grid of
-// this fio. It becomes a window of the host on the grid of the run.
+// this fio. It becomes a window of the host on the grid of the run. Add never waits: what does not fit is lost until [Sender.Put]
+// brings it again.
 func (s *Sender) Add(nominal time.Time, docs []*mapping.Interval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	start := s.place(nominal, docs)
+	if s.windows++; len(s.docs)+len(docs) <= s.most {
+		s.docs = append(s.docs, docs...)
+		return
+	}
+	if s.lost++; s.lost == 1 || start.Before(s.lostFrom) {
+		s.lostFrom = start
+	}
+}
+
+// Put is like Add, and sends windows that wait when they are many. Of a fio that was added before it takes only what was lost.
+func (s *Sender) Put(ctx context.Context, nominal time.Time, docs []*mapping.Interval) error {
+	s.mu.Lock()
+	isAgain := s.lost > 0
+	if start := s.place(nominal, docs); isAgain && start.Before(s.lostFrom) {
+		docs = nil
+	}
+	if !isAgain {
+		s.windows++
+	}
+	s.docs = append(s.docs, docs...)
+	docs = s.docs
+	s.mu.Unlock()
+	if len(docs) < s.most/2 {
+		return nil
+	}
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	if err := s.store.Put(ctx, docs); err != nil {
+		return err
+	}
+	s.forget(len(docs))
+	return nil
+}
+
+// Lost returns how many windows did not fit.
+func (s *Sender) Lost() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
+}
+
+// Again brings windows that did not fit, with put, which must call [Sender.Put] with all windows so far.
+func (s *Sender) Again(ctx context.Context, put func() error) error {
+	before := s.Lost()
+	err := put()
+	if err == nil {
+		err = s.Send(ctx, nil, time.Now())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil && s.lost == before {
+		s.lost = 0
+	}
+	return err
+}
+
+// place makes windows of the host on the grid of the run.
+func (s *Sender) place(nominal time.Time, docs []*mapping.Interval) (start time.Time) {
 	length := time.Duration(s.run.IntervalMS) * time.Millisecond
-	start := nominal.Add(time.Duration(s.part.OffsetMS) * time.Millisecond).Round(length)
+	start = nominal.Add(time.Duration(s.part.OffsetMS) * time.Millisecond).Round(length).UTC()
 	if !s.isPlaced {
 		s.part.OffsetMS, s.isPlaced = start.Sub(nominal).Milliseconds(), true
 	}
-	start, end := start.UTC(), start.UTC().Add(length)
+	end := start.Add(length)
 	for _, d := range docs {
 		scale := float64(d.Window.MS) / float64(s.run.IntervalMS)
 		d.Level, d.Host.Name, d.Fio.Job, d.Run.Hosts = mapping.Host, s.part.Host, s.part.Unit, []string{s.part.Host}
@@ -151,27 +224,54 @@ func (s *Sender) Add(nominal time.Time, docs []*mapping.Interval) {
 		d.Time = start
 		d.Window = mapping.Window{End: end, MS: s.run.IntervalMS, ElapsedMS: start.Sub(s.run.Run.Start).Milliseconds(), Fastest: d.Window.Fastest, Slowest: d.Window.Slowest}
 		d.IOPS, d.Bandwidth = mapping.Rounded(d.IOPS*scale, 1000), mapping.Rounded(d.Bandwidth*scale, 1)
-		s.docs = append(s.docs, d)
 	}
-	s.windows++
 	if end.After(s.end) {
 		s.end = end
 	}
+	return start
 }
 
-// IsDue reports whether nothing was sent for some time.
+// IsDue reports whether no document was offered for some time.
 func (s *Sender) IsDue(every time.Duration, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return now.Sub(s.sent) >= every
+	return now.Sub(s.offered) >= every
+}
+
+// Offer says what this fio knows of the run, to be sent with all windows so far by [Sender.Next].
+func (s *Sender) Offer(doc *mapping.Run, now time.Time) {
+	s.mu.Lock()
+	s.know(doc)
+	s.offered = now
+	s.mu.Unlock()
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+// Next waits until there is something to send, or a sign of life is due, because fio may hang, and sends it. It returns false if ctx has
+// ended.
+func (s *Sender) Next(ctx context.Context) (isOn bool, err error) {
+	select {
+	case <-s.news:
+	case <-time.After(Beat):
+	case <-ctx.Done():
+		return false, nil
+	}
+	return true, s.Send(ctx, nil, time.Now())
 }
 
 // Send stores all windows so far, with the document of the run as this fio has it, or with the last one if that is nil. If the run was
-// replaced or removed, it removes what it has sent, and fails with [history.ErrReplaced].
+// replaced or removed, it removes what it has sent, and fails with [history.ErrReplaced]. After another error the windows still wait.
 func (s *Sender) Send(ctx context.Context, doc *mapping.Run, now time.Time) error {
 	return s.send(ctx, doc, now, func(p *mapping.Part) {
 		// other directions of the latest window may follow
-		if until := s.end.Add(-time.Duration(s.run.IntervalMS) * time.Millisecond); !s.end.IsZero() && until.After(p.Last) {
+		until := s.end.Add(-time.Duration(s.run.IntervalMS) * time.Millisecond)
+		if s.lost > 0 && s.lostFrom.Before(until) {
+			until = s.lostFrom
+		}
+		if !s.end.IsZero() && until.After(p.Last) {
 			p.Last = until
 		}
 	})
@@ -183,50 +283,52 @@ func (s *Sender) End(ctx context.Context, doc *mapping.Run, exit int, now time.T
 }
 
 func (s *Sender) send(ctx context.Context, doc *mapping.Run, now time.Time, with func(*mapping.Part)) error {
+	s.sending.Lock()
+	defer s.sending.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if doc != nil {
-		one := *doc
-		one.Levels, one.Documents = []mapping.Level{mapping.Host}, mapping.Documents{Host: s.windows}
-		offset := time.Duration(s.part.ClockMS) * time.Millisecond
-		if one.Run.Start = one.Run.Start.Add(offset); !one.Run.End.IsZero() {
-			one.Run.End = one.Run.End.Add(offset)
-		}
-		one.Hosts = slices.Clone(one.Hosts)
-		for i := range one.Hosts {
-			one.Hosts[i].Start, one.Hosts[i].ClockOffsetMS = one.Hosts[i].Start.Add(offset), s.part.ClockMS
-		}
-		if text := s.Clock(); text != "" {
-			one.Warnings = append(slices.Clone(one.Warnings), text)
-		}
-		s.part.Document, s.part.Files = &one, one.Source.Hashes()
+		s.know(doc)
 	}
-	if s.part.Document == nil { // nothing is known yet
+	s.part.Seen = s.at(now)
+	with(&s.part)
+	part, docs := s.part, s.docs
+	s.mu.Unlock()
+	if part.Document == nil { // nothing is known yet
 		return nil
 	}
-	s.sent, s.part.Seen = now, s.at(now)
-	with(&s.part)
-	docs := s.docs
-	if s.docs = nil; len(docs) > 0 {
+	if len(docs) > 0 {
 		if err := s.store.Put(ctx, docs); err != nil {
 			return err
 		}
 	}
-	return s.store.PutPart(ctx, &s.part)
+	if err := s.store.PutPart(ctx, &part); err != nil {
+		return err
+	}
+	s.forget(len(docs))
+	return nil
 }
 
-// Beat sends a sign of life whenever nothing else was sent for some time, because fio may hang, until ctx ends or sending fails.
-func (s *Sender) Beat(ctx context.Context) error {
-	for {
-		select {
-		case <-time.After(Beat / 5):
-		case <-ctx.Done():
-			return nil
-		}
-		if now := time.Now(); s.IsDue(Beat, now) {
-			if err := s.Send(ctx, nil, now); err != nil {
-				return err
-			}
-		}
+// forget removes the first n windows, which are stored.
+func (s *Sender) forget(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.docs = slices.Clone(s.docs[n:])
+}
+
+// know takes the document of the run as this fio has it.
+func (s *Sender) know(doc *mapping.Run) {
+	one := *doc
+	one.Levels, one.Documents = []mapping.Level{mapping.Host}, mapping.Documents{Host: s.windows}
+	offset := time.Duration(s.part.ClockMS) * time.Millisecond
+	if one.Run.Start = one.Run.Start.Add(offset); !one.Run.End.IsZero() {
+		one.Run.End = one.Run.End.Add(offset)
 	}
+	one.Hosts = slices.Clone(one.Hosts)
+	for i := range one.Hosts {
+		one.Hosts[i].Start, one.Hosts[i].ClockOffsetMS = one.Hosts[i].Start.Add(offset), s.part.ClockMS
+	}
+	if text := s.Clock(); text != "" {
+		one.Warnings = append(slices.Clone(one.Warnings), text)
+	}
+	s.part.Document, s.part.Files = &one, one.Source.Hashes()
 }

@@ -136,7 +136,15 @@ func (e *Store) settled(ctx context.Context, of history.Version) (*versionState,
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.sending = nil
-	return s, s.err
+	return s, s.failed(of)
+}
+
+// failed returns why a document cannot be stored. Those of a shared version are put again then.
+func (s *versionState) failed(of history.Version) (err error) {
+	if err = s.err; (&mapping.RunRef{Ingest: of.Ingest}).IsShared() {
+		s.err = nil
+	}
+	return err
 }
 
 // look returns the state of a version, or the error of its documents. Before the first one is sent, it must be known whether
@@ -152,7 +160,7 @@ func (e *Store) look(ctx context.Context, of history.Version, start time.Time) (
 			}
 		}
 	}
-	looked, err := s.looked, s.err
+	looked, err := s.looked, s.failed(of)
 	e.mu.Unlock()
 	if looked || err != nil {
 		return s, err
