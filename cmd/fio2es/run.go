@@ -51,7 +51,7 @@ At each whole second it sends fio a signal (SIGUSR1), and fio writes a report: s
 hosts have windows of the same seconds. Where it cannot, as with sudo, it adds
 --status-interval. Options that you set stay as they are, and the workload does not
 change. fio's own output goes where it would go without fio2es, in the formats that you
-chose. All that fio2es writes goes to stderr.
+chose; of a sweep it stays in the folders of the runs. All that fio2es writes goes to stderr.
 
 While fio runs, its run is live in the history. A terminal shows a live view. Without a
 terminal, and with --quiet, stderr has a line for each window. When fio ends, the run is
@@ -334,6 +334,9 @@ func (r *runCall) fioOf(s *record.Relay, t *turn, entry *record.Entry) (ending r
 	}
 	r.say(plan.Notes)
 	var to io.Writer = r.stdout
+	if r.isSweep() { // it stays in the folder of the run
+		to = io.Discard
+	}
 	closeOutput := func() error { return nil }
 	if plan.Output.File != "" {
 		out, err := os.Create(plan.Output.File)

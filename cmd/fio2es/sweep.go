@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
@@ -257,6 +258,32 @@ func (r *runCall) titleOf(i int) string {
 	return text
 }
 
+// best says for each direction which combination of a sweep has the most IOPS, and which the lowest p99.
+func best(runs []*mapping.Run) (lines []string) {
+	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
+		var most, least *facts.Line
+		for _, run := range runs {
+			for _, l := range facts.Lines(run) {
+				if l.Direction != direction || run.Run.Stages > 1 {
+					continue
+				}
+				if most == nil || l.IOPS > most.IOPS {
+					most = l
+				}
+				if p99 := l.Latencies.Value("p99"); p99 > 0 && (least == nil || p99 < least.Latencies.Value("p99")) {
+					least = l
+				}
+			}
+		}
+		if most == nil || least == nil || most.IOPS == 0 {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s: most IOPS %s at %s (p99 %s); lowest p99 %s at %s", mapping.Plural(direction), unit.Rate(most.IOPS),
+			most.Run.Run.Labels[labelSettings], most.Latencies.Text("p99"), least.Latencies.Text("p99"), least.Run.Run.Labels[labelSettings]))
+	}
+	return lines
+}
+
 // printSweep prints IOPS and p99 of the sweep's runs in the history as matrices, and says which runs it lacks.
 func (r *runCall) printSweep() error {
 	var names, lacks []string // of settings; combinations
@@ -296,6 +323,9 @@ func (r *runCall) printSweep() error {
 	if len(lacks) > 0 {
 		const most = 8
 		r.log.Warn(fmt.Sprintf("the sweep lacks %s, which the same command runs: %s", unit.Plural(n, "run"), unit.List(lacks, most, "; ")))
+	}
+	for _, text := range best(runs) {
+		fmt.Fprintln(r.stderr, text)
 	}
 	fmt.Fprintln(r.stderr)
 	term.Line(r.stderr, "history: %s", r.historyName())

@@ -47,7 +47,7 @@ func Examine(ctx context.Context, run *assign.Run, opt pipeline.Options) (all []
 		skipped.Each(func(text string, _ error, more int) { a.lose(alike.And(text, more)) })
 		for _, note := range result.Notes {
 			switch text := note.Error(); {
-			case strings.Contains(text, plan.NoWindowsPrefix): // which a loss says
+			case strings.Contains(text, plan.NoWindowsPrefix), a.End == "lost" && strings.Contains(text, account.NoBins): // which a loss says
 			case strings.Contains(text, account.NotLogged):
 				a.lose("latencies of syncs over time: "+account.NotLogged, "the next run: add fio --status-interval=1 --output-format=json+")
 			default:

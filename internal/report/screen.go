@@ -96,7 +96,7 @@ func (r *run) notes(of *query.Run) (list []string) {
 	switch n := d.Missing.Requests; {
 	case d.Run.Live():
 		add("the run is live: its numbers are those so far")
-	case n > 0 && !slices.ContainsFunc(d.Warnings, func(text string) bool { return strings.HasSuffix(text, "and in no window") }):
+	case n > 0 && !slices.ContainsFunc(d.Warnings, func(text string) bool { return strings.Contains(text, "and in no window") }):
 		add(unit.Count(n) + " requests are missing: fio counted them, and they are in no window")
 	case n == 0 && !d.Run.Complete:
 		add("the run is incomplete")

@@ -20,7 +20,7 @@ func (r *Read) conclude(missing [fiolog.Directions]int64, recovered int64) (lack
 	p, skip, note := r.Plan, said.Skip, said.Note
 	lacks = r.noteFiles(&said)
 	r.noteLogs(&said, recovered)
-	r.noteReports(&said)
+	isBinless := r.noteReports(&said)
 	if u := r.Unsure; u.Windows > 0 {
 		note("%s: %d windows are estimates, the first at %.1f s: rows of its logs cross their edges, and the rate changes within "+
 			"such a row, so up to %.0f %% of a window's requests may belong to the window beside it; %s",
@@ -32,8 +32,13 @@ func (r *Read) conclude(missing [fiolog.Directions]int64, recovered int64) (lack
 			requests = append(requests, fmt.Sprintf("%d %s requests", n, fiolog.Direction(d)))
 		}
 	}
-	if len(requests) > 0 {
-		note("%s: %s are in fio's total and in no window", p.Title, strings.Join(requests, " and "))
+	switch list := strings.Join(requests, " and "); {
+	case isBinless && list != "":
+		note("%s: %s are in fio's total and in no window, and "+NoBins+" to recover them from: run fio with --output-format=json+", p.Title, list)
+	case isBinless:
+		note("%s: "+NoBins+", so the last part of an interval of each job is missing: run fio with --output-format=json+", p.Title)
+	case list != "":
+		note("%s: %s are in fio's total and in no window", p.Title, list)
 	}
 	if !r.ByJob {
 		text, isDoubt := p.Apart(func(j *plan.Job) int64 { return r.Counts[j].End() })
@@ -171,8 +176,8 @@ func (r *Read) noteLogsOfEntries(said *assign.Remarks) {
 }
 
 // noteReports says what the reports lack, and which periodic reports came late. What happened between these is not
-// known as well as elsewhere.
-func (r *Read) noteReports(said *assign.Remarks) {
+// known as well as elsewhere. It returns whether a report lacks the bins that recover the ends of histogram logs.
+func (r *Read) noteReports(said *assign.Remarks) (isBinless bool) {
 	p, binless := r.Plan, false
 	for _, e := range p.Entries {
 		for _, s := range r.Report(e).All() {
@@ -198,10 +203,7 @@ func (r *Read) noteReports(said *assign.Remarks) {
 		}
 	}
 	r.noteSyncs(said)
-	if binless && slices.ContainsFunc(p.Jobs, func(j *plan.Job) bool { return j.Source == assign.FromHist }) {
-		said.Note("%s: fio's report has no bins, so the last part of an interval of each job is missing: run "+
-			"fio with --output-format=json+", p.Title)
-	}
+	isBinless = binless && slices.ContainsFunc(p.Jobs, func(j *plan.Job) bool { return j.Source == assign.FromHist })
 	longest, late := map[*assign.Output]int64{}, map[*assign.Output]int64{} // a late row of each file; a report on its grid
 	isPeriodic := func(j *plan.Job) bool { return j.Source == assign.FromReports }
 	for _, j := range p.Jobs {
@@ -230,7 +232,11 @@ func (r *Read) noteReports(said *assign.Remarks) {
 		delete(longest, out)
 		delete(late, out)
 	}
+	return isBinless
 }
+
+// NoBins is a part of the note on logs whose ends no report has.
+const NoBins = "fio's report has no bins"
 
 // NotLogged begins the note on syncs that are in no window.
 const NotLogged = "fio's logs do not have syncs"
