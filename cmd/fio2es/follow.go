@@ -151,7 +151,7 @@ func windowLines(to io.Writer, format string) func(*window.Window) error {
 				return err
 			}
 		}
-		a := facts.LatenciesOf(&w.Latency)
+		a := facts.LatenciesOfWindow(&w.Latency, w.Bounds)
 		return term.Line(to, form, len(end), unit.Time(w.End, unit.OfDay), facts.ShortID(w.Run.ID), w.Direction,
 			unit.Count(w.Completed), unit.Rate(w.KnownIOPS()),
 			a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))

@@ -64,11 +64,7 @@ Of a run of several hosts it says which are silent. Ctrl-C ends it before. Rules
 			if !quiet && !cmd.Flags().Changed("format") && e.canShow() {
 				view := live.New(rules)
 				stageOf := func(run *mapping.Run) live.Stage {
-					s := live.Stage{Title: facts.ShortID(run.Run.ID) + "  " + facts.Title(run)}
-					s.Length = time.Duration(run.CBT.RunSeconds) * time.Second
-					if s.Length == 0 {
-						s.Length = fioargs.Option{Name: "runtime", Value: run.Fio.Options["runtime"]}.Time()
-					}
+					s := live.Stage{Title: facts.ShortID(run.Run.ID) + "  " + facts.Title(run), Length: runtimeOf(run)}
 					if run.Run.Stage == run.Run.Stages {
 						s.ToEnd = s.Length
 					}
@@ -86,8 +82,8 @@ Of a run of several hosts it says which are silent. Ctrl-C ends it before. Rules
 			defer to.Close()
 			checked := to.Watch(rules, hostOf(run), log)
 			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, every, log, func(run *mapping.Run, w *window.Window) error {
-				whole := *w
-				whole.Run = &run.Run // windows of a history do not have its names
+				whole := *w // windows of a history have neither its names nor when fio expects to end
+				whole.Run, whole.Planned = &run.Run, plannedEnd(run)
 				return errors.Join(show(run, w), checked.Window(&whole))
 			})
 			checked.End(err == nil)
@@ -113,6 +109,29 @@ Of a run of several hosts it says which are silent. Ctrl-C ends it before. Rules
 	fl.BoolVar(&quiet, "quiet", false, "print lines in place of the live view")
 	addChoice(fl, &format, "format", "of the lines: table, csv, or json (an object a line)", []string{table.Text, table.CSV, table.JSON})
 	return cmd
+}
+
+// runtimeOf returns the most time that fio takes for a run, or 0 if that is not known.
+func runtimeOf(run *mapping.Run) time.Duration {
+	if run.CBT.RunSeconds > 0 {
+		return time.Duration(run.CBT.RunSeconds) * time.Second
+	}
+	return fioargs.Option{Name: "runtime", Value: run.Fio.Options["runtime"]}.Time()
+}
+
+// plannedEnd returns when the last host of a run should end. It is zero if that is not known.
+func plannedEnd(run *mapping.Run) (end time.Time) {
+	length := runtimeOf(run)
+	if length == 0 {
+		return end
+	}
+	end = run.Run.Start.Add(length)
+	for _, h := range run.Hosts {
+		if own := h.Start.Add(length); own.After(end) {
+			end = own
+		}
+	}
+	return end
 }
 
 // hostOf returns the name of the host of a run, or nothing if it has several.

@@ -118,7 +118,7 @@ func (v *View) table(columns int) ([]string, error) {
 		row("DIR", func(c column) string { return c.heading }),
 	}
 	for _, w := range sums {
-		a := facts.LatenciesOf(&w.Latency)
+		a := facts.LatenciesOfWindow(&w.Latency, w.Bounds)
 		lines = append(lines, row(w.Direction, func(c column) string { return c.text(w, &a) }))
 	}
 	return append(lines, ""), nil

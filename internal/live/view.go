@@ -1,6 +1,10 @@
 // Package live draws the screen of a run while fio runs: the latencies of the last seconds, a scrolling heat map,
 // the remaining time, and broken rules. The lines depend only on the windows so far, the present time and the size
 // of the terminal. The package does not write them.
+//
+// All that shows a live run shows the windows that are stored. "run" and "follow" give each window to the view, the lines and the rules
+// when they store it, because a history that is away or slow must not stop the view. "watch", pages of "serve" and Kibana's Live read them
+// from the history; of a run of several hosts they add up those of its hosts.
 package live
 
 import (
