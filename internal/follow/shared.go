@@ -133,7 +133,7 @@ func (s *Shared) keep(ctx context.Context, run *assign.Run, to *shared.Sender) e
 		case isReplaced(err), errors.Is(err, history.ErrRejected):
 			return err
 		case err != nil && !isAway:
-			s.Options.Log.Warn(name + ": its windows wait, and fio goes on: " + err.Error())
+			s.Options.Log.Warn(name + ": its windows wait, and fio continues: " + err.Error())
 		case err == nil && isAway:
 			s.Options.Log.Info(name + ": sends again")
 		}

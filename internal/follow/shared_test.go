@@ -301,7 +301,7 @@ func testSharedAway(t *testing.T, waiting int) {
 			t.Errorf("a window came %v late", late)
 		}
 		said := p.said()
-		if strings.Count(said, "b: its windows wait, and fio goes on: the history is away") != 1 || strings.Count(said, "b: sends again") != 1 {
+		if strings.Count(said, "b: its windows wait, and fio continues: the history is away") != 1 || strings.Count(said, "b: sends again") != 1 {
 			t.Error(said)
 		}
 		if strings.Contains(said, "that had not fitted into memory") != (waiting < 20) {
