@@ -120,7 +120,7 @@ func (k *Kibana) Name() string { return withoutCredentials(k.URL) }
 // Default returns the default of every setting.
 func Default() Config {
 	file := "fio2es.db"
-	if dir := userFolder("XDG_DATA_HOME", "share"); dir != "" {
+	if dir := userFolder("XDG_DATA_HOME"); dir != "" {
 		file = filepath.Join(dir, "history.db")
 	}
 	return Config{
@@ -137,22 +137,8 @@ func Default() Config {
 	}
 }
 
-// userFolder returns fio2es's folder for one kind of files, by the XDG base directory specification. It is in the
-// folder that the variable names, or else below the user's home. It is "" if the user has no home.
-func userFolder(variable, kind string) string {
-	dir := os.Getenv(variable)
-	if !filepath.IsAbs(dir) { // the specification ignores relative paths
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		dir = filepath.Join(home, ".local", kind)
-	}
-	return filepath.Join(dir, "fio2es")
-}
-
 // StateFolder returns the folder where ingests into a cluster remember what they read. It is "" if the user has no home.
-func StateFolder() string { return userFolder("XDG_STATE_HOME", "state") }
+func StateFolder() string { return userFolder("XDG_STATE_HOME") }
 
 // Settings returns all settings by name, for people. Secrets are removed, also from addresses.
 func Settings(c Config) map[string]any {

@@ -160,11 +160,11 @@ func settingsFiles(named string) (files []settingsFile) {
 // OwnFile returns the name of the settings file in the user's configuration folder. The file need not exist. The name
 // is "" if there is no such folder.
 func OwnFile() string {
-	dir, err := os.UserConfigDir()
-	if err != nil {
+	dir := userFolder("XDG_CONFIG_HOME")
+	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, "fio2es", "fio2es.yaml")
+	return filepath.Join(dir, "fio2es.yaml")
 }
 
 // pairs are labels, or offsets by host. It is a type of its own because viper changes the names in a map[string]any to

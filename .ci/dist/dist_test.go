@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,6 +69,27 @@ func TestPackRefuses(t *testing.T) {
 	}
 }
 
+// TestLinks: a link needs its file, in the folder.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"release/README.md":    "[a](docs/a.md#top) [b](https://example.com/b) [c](#here) ![d](docs/d.png)",
+		"release/docs/a.md":    "[back](../README.md) [code](../../code.go)",
+		"release/docs/d.png":   "",
+		"release/docs/code.md": "[gone](gone.md)",
+		"code.go":              "",
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := links(filepath.Join(dir, "release"))
+	if err == nil || strings.Count(err.Error(), "link to") != 2 || !strings.Contains(err.Error(), "../../code.go: outside") || !strings.Contains(err.Error(), "gone.md") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestLicensesIn: licences and notices are found, and a module without any is refused.
 func TestLicensesIn(t *testing.T) {
 	dir := t.TempDir()
@@ -98,7 +120,7 @@ func TestSBOM(t *testing.T) {
 	}
 	var bill struct {
 		SPDXVersion string
-		Packages    []struct{ SPDXID, Name, VersionInfo string }
+		Packages    []struct{ SPDXID, Name, VersionInfo, Supplier string }
 		Relations   []struct{ RelatedSPDXElement string } `json:"relationships"`
 	}
 	if err := json.Unmarshal(b.Bytes(), &bill); err != nil {
@@ -110,7 +132,7 @@ func TestSBOM(t *testing.T) {
 	}
 	ids := map[string]bool{}
 	for _, p := range bill.Packages {
-		if ids[p.SPDXID] || p.VersionInfo == "" {
+		if ids[p.SPDXID] || p.VersionInfo == "" || !strings.HasPrefix(p.Supplier, "Organization: ") {
 			t.Errorf("%+v", p)
 		}
 		ids[p.SPDXID] = true

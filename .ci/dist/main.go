@@ -5,6 +5,7 @@
 //	dist gzip FILE...                 compresses each file in place
 //	dist licenses PROGRAM             the licences of all modules of a program
 //	dist sbom PROGRAM NAME VERSION    its bill of materials, as SPDX 2.3
+//	dist links DIR                    fails if a page links to a file that the folder lacks
 //
 // SOURCE_DATE_EPOCH is the time of all files, in seconds since 1970.
 package main
@@ -43,6 +44,8 @@ func dist(args []string) error {
 			}
 		}
 		return nil
+	case command == "links" && len(args) == 2:
+		return links(args[1])
 	case command == "licenses" && len(args) == 2:
 		return licenses(os.Stdout, args[1])
 	case command == "sbom" && len(args) == 4:

@@ -97,6 +97,7 @@ type spdxPackage struct {
 	ID               string         `json:"SPDXID"`
 	Name             string         `json:"name"`
 	VersionInfo      string         `json:"versionInfo"`
+	Supplier         string         `json:"supplier"`
 	DownloadLocation string         `json:"downloadLocation"`
 	FilesAnalyzed    bool           `json:"filesAnalyzed"`
 	Checksums        []spdxChecksum `json:"checksums,omitempty"`
@@ -164,7 +165,20 @@ func sbom(w io.Writer, program, name, version string, at time.Time) error {
 
 func newPackage(i int, path, version string) spdxPackage {
 	return spdxPackage{
-		ID: fmt.Sprintf("SPDXRef-%d", i), Name: path, VersionInfo: version, DownloadLocation: "NOASSERTION",
+		ID: fmt.Sprintf("SPDXRef-%d", i), Name: path, VersionInfo: version, Supplier: "Organization: " + supplier(path), DownloadLocation: "NOASSERTION",
 		ExternalRefs: []spdxRef{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + strings.ToLower(path) + "@" + strings.ReplaceAll(version, "+", "%2B")}},
 	}
+}
+
+// supplier returns who publishes a module, as its path says: the domain, or the account of a domain that has accounts of many.
+func supplier(path string) string {
+	domain, rest, _ := strings.Cut(path, "/")
+	account, _, _ := strings.Cut(rest, "/")
+	switch {
+	case path == "stdlib" || domain == "golang.org":
+		return "The Go Authors"
+	case domain == "github.com" || domain == "gitlab.com":
+		return domain + "/" + account
+	}
+	return domain
 }

@@ -187,7 +187,7 @@ func shellCommands(line string) (commands [][]string) {
 // programArgs returns the arguments of fio2es in the words of a command, or nil if the command does not run fio2es.
 func programArgs(words []string) []string {
 	for i, w := range words {
-		if w == "build" || w == "install" || w == "test" { // as in docker build -t fio2es, or go install …/fio2es
+		if w == "build" || w == "install" || w == "test" || w == "scp" { // as in docker build -t fio2es, or go install …/fio2es
 			return nil
 		}
 		if w == "fio2es" || strings.HasSuffix(w, "/fio2es") {

@@ -50,6 +50,21 @@ func (e *env) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, err
 }
 
+// openWaiting opens the history for a command that waits for runs, which a service does from the start of a machine. So the
+// embedded history begins empty, unless the user named its file, which may be mistyped.
+func (e *env) openWaiting(ctx context.Context) (history.Store, error) {
+	if !e.hasHistory() && e.cfg.History == config.Default().History {
+		store, err := sqlite.Open(ctx, e.cfg.History)
+		if err != nil {
+			return nil, err
+		}
+		if err := store.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return e.openHistory(ctx)
+}
+
 // toChange opens the history for reading, or to change what it has. It creates nothing.
 func (e *env) toChange(ctx context.Context, change bool) (history.Store, error) {
 	if !change || !e.hasHistory() {

@@ -55,7 +55,7 @@ func serve(ctx context.Context, e *env, listen string) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return usagef("--listen %s: want an address and a port, such as 127.0.0.1:8600", listen)
 	}
-	store, err := e.openHistory(ctx)
+	store, err := e.openWaiting(ctx)
 	if err != nil {
 		return err
 	}

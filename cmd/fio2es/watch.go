@@ -44,7 +44,11 @@ Of a run of several hosts it says which are silent. Ctrl-C ends it before. Rules
 			if err != nil {
 				return err
 			}
-			store, err := e.openHistory(cmd.Context())
+			open := e.openHistory
+			if len(args) == 0 {
+				open = e.openWaiting
+			}
+			store, err := open(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -120,10 +120,11 @@ func (e *Entry) Report() string { return filepath.Join(e.Folder, reportName(e.Na
 
 func (e *Entry) path() string { return e.Folder + entrySuffix }
 
-// Unfinished returns the paths of the entries of runs that are not stored.
+// Unfinished returns the paths of the entries of runs that are not stored. Those in a folder of another user are that user's to
+// store: a service reads a history in which root has runs, too.
 func (f Folders) Unfinished() (paths []string, err error) {
 	files, err := os.ReadDir(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil, nil
 	}
 	for _, file := range files {
