@@ -1,6 +1,6 @@
 # Targets for people who work on fio2es; "make help" lists them.
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz fio bench lint golden images check release
+.PHONY: help build test race fuzz fio bench lint golden images check release packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,3 +41,6 @@ check: ## what CI does for each change
 
 release: ## make a release of the last commit in dist/: archives, packages, checksums, all built twice and compared
 	./.ci/release
+
+packages: ## .deb and .rpm of the last commit for this machine's processor in dist/
+	./.ci/release linux/$$(go env GOHOSTARCH)
