@@ -30,8 +30,11 @@ type Shards struct {
 	Total    int `json:"total"`
 	Failed   int `json:"failed"`
 	Failures []struct {
-		Index  string                        `json:"index"`
-		Reason struct{ Type, Reason string } `json:"reason"`
+		Index  string `json:"index"`
+		Reason struct {
+			Type   string `json:"type"`
+			Reason string `json:"reason"`
+		} `json:"reason"`
 	} `json:"failures"`
 }
 

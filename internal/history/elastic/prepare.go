@@ -24,7 +24,11 @@ var (
 
 // Prepare fails if the cluster is not ready for documents. Its first call checks that, and refreshes the indices, so that
 // versions stored by an earlier process are found.
-func (e *Store) Prepare(ctx context.Context) error {
+func (e *Store) Prepare(ctx context.Context) error { return e.prepare(ctx, true) }
+
+// prepare prepares the store, and makes visible what is stored, unless the caller does not look at it: many hosts that begin to
+// send to one run at once would make each index refresh as often.
+func (e *Store) prepare(ctx context.Context, looks bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -34,17 +38,20 @@ func (e *Store) Prepare(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if e.isPrepared {
-		return nil
+	if !e.isPrepared {
+		for _, check := range []func(context.Context) error{e.checkTemplates, e.checkMappings} {
+			if err := check(ctx); err != nil {
+				return advised(err)
+			}
+		}
+		e.isPrepared = true
 	}
-	for _, check := range []func(context.Context) error{
-		e.checkTemplates, e.checkMappings, func(ctx context.Context) error { return e.client.Refresh(ctx, e.intervals()) },
-	} {
-		if err := check(ctx); err != nil {
+	if looks && !e.isRefreshed {
+		if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 			return advised(err)
 		}
+		e.isRefreshed = true
 	}
-	e.isPrepared = true
 	return nil
 }
 

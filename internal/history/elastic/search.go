@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/es"
@@ -147,31 +150,49 @@ type page struct {
 	es.Whole
 	PIT  string `json:"pit_id"`
 	Hits *struct {
-		Total struct{ Value int }
-		Hits  hitList
-	}
+		Total struct {
+			Value int `json:"value"`
+		} `json:"total"`
+		Hits hitList `json:"hits"`
+	} `json:"hits"`
 	bytes int
 }
 
 // hitList is decoded hit by hit, so that an answer of millions of empty hits does not fill the memory.
 type hitList []hit
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (h *hitList) UnmarshalJSON(text []byte) error {
+// UnmarshalJSONFrom implements [jsonv2.UnmarshalerFrom]. So an answer is read once; encoding/json reads the text of a document four
+// times before the document is decoded.
+func (h *hitList) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	const most = 10_000 // Elasticsearch gives no more
-	d := json.NewDecoder(bytes.NewReader(text))
-	t, err := d.Token()
-	if t != json.Delim('[') {
+	t, err := d.ReadToken()
+	if err == nil && t.Kind() != '[' {
 		return es.ErrAnswer
 	}
-	for err == nil && d.More() {
+	for err == nil && d.PeekKind() != ']' {
 		if len(*h) == most {
 			return fmt.Errorf("%w: more than %d hits", es.ErrAnswer, most)
 		}
 		*h = append(*h, hit{})
-		err = d.Decode(&(*h)[len(*h)-1])
+		err = jsonv2.UnmarshalDecode(d, &(*h)[len(*h)-1])
+	}
+	if err == nil {
+		_, err = d.ReadToken()
 	}
 	return err
+}
+
+// decodePage decodes an answer. Its errors are those that a client knows.
+func decodePage(text []byte, p *page) error {
+	err := jsonv2.Unmarshal(text, p, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var kind *jsonv2.SemanticError
+	switch {
+	case err == nil, errors.Is(err, es.ErrAnswer), errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case errors.As(err, &kind):
+		return fmt.Errorf("%w: its field %s is a %v", es.ErrAnswer, strings.ReplaceAll(strings.Trim(string(kind.JSONPointer), "/"), "/", "."), kind.JSONKind)
+	}
+	return es.ErrAnswer
 }
 
 // page reads one page of an index, or of a point in time if index is empty. It fails if the page is incomplete.
@@ -188,7 +209,7 @@ func (e *Store) page(ctx context.Context, index string, r *request) (*page, erro
 	var p *page
 	err := e.client.Do(ctx, search, es.Reader(func(_ http.Header, text []byte) error {
 		p = &page{bytes: len(text)}
-		err := json.Unmarshal(text, p)
+		err := decodePage(text, p)
 		switch {
 		case err != nil:
 			return err

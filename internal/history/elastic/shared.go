@@ -19,7 +19,7 @@ import (
 // Join implements [history.Store].
 func (e *Store) Join(ctx context.Context, run *mapping.Run) (stored *mapping.Run, err error) {
 	if err = run.Check(); err == nil {
-		err = e.Prepare(ctx)
+		err = e.prepare(ctx, false)
 	}
 	if err == nil {
 		_, err = e.change(ctx, run.Run.ID, func(there *mapping.Run, err error) (*mapping.Run, error) {
@@ -39,7 +39,7 @@ func (e *Store) Join(ctx context.Context, run *mapping.Run) (stored *mapping.Run
 func (e *Store) PutPart(ctx context.Context, p *mapping.Part) error {
 	err := p.Check()
 	if err == nil {
-		err = e.Prepare(ctx)
+		err = e.prepare(ctx, false)
 	}
 	if err == nil {
 		err = e.putPart(ctx, p)
@@ -52,22 +52,12 @@ func (e *Store) putPart(ctx context.Context, p *mapping.Part) error {
 	if _, err := e.settled(ctx, this); err != nil {
 		return err
 	}
-	isCurrent := func() (bool, error) {
-		now, _, err := e.current(ctx, p.Run)
-		if errors.Is(err, history.ErrNotFound) {
-			return false, nil
-		}
-		return err == nil && now.Run.Ingest == p.Ingest, err
+	r := esapi.IndexRequest{Index: e.runs(), DocumentID: url.PathEscape(p.ID()), Body: es.JSON(p.AppendJSON(nil))}
+	if err := e.client.Do(ctx, r, nil); err != nil {
+		return fmt.Errorf("store a part of run %s: %w", p.Run, err)
 	}
-	is, err := isCurrent()
-	if err == nil && is {
-		r := esapi.IndexRequest{Index: e.runs(), DocumentID: url.PathEscape(p.ID()), Body: es.JSON(p.AppendJSON(nil))}
-		if err = e.client.Do(ctx, r, nil); err != nil {
-			return fmt.Errorf("store a part of run %s: %w", p.Run, err)
-		}
-		is, err = isCurrent() // or the part would outlive its run
-	}
-	if err != nil || is {
+	// Only now, or the part could outlive its run.
+	if ingest, err := e.ingest(ctx, p.Run); err != nil || ingest == p.Ingest {
 		return err
 	}
 	for _, index := range []string{e.intervals(), e.runs()} {
@@ -83,6 +73,22 @@ func (e *Store) putPart(ctx context.Context, p *mapping.Part) error {
 		return err
 	}
 	return history.ErrReplaced
+}
+
+// ingest returns the version of a run that readers see, or "" if there is none. It reads no more than that: each host does so every
+// few seconds.
+func (e *Store) ingest(ctx context.Context, id string) (string, error) {
+	var answer struct {
+		Source struct {
+			Run struct{ Ingest string }
+		} `json:"_source"`
+	}
+	r := esapi.GetRequest{Index: e.runs(), DocumentID: url.PathEscape(id), SourceIncludes: []string{mapping.IngestField}}
+	err := e.client.Do(ctx, r, &answer)
+	if es.IsNotFound(err) {
+		return "", nil
+	}
+	return answer.Source.Run.Ingest, err
 }
 
 // Parts implements [history.Store]. It makes visible what hosts have sent, unless the user may not do that.

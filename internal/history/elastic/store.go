@@ -41,9 +41,9 @@ type Store struct {
 	background sync.WaitGroup // bulk requests
 	slots      chan struct{}  // one for each bulk request that is packed or under way
 
-	preparing  chan struct{} // one goroutine prepares at a time; a channel, because waiting must end with a context
-	isPrepared bool
-	period     mapping.Period // of the indices of interval documents; known when isPrepared is true
+	preparing               chan struct{} // one goroutine prepares at a time; a channel, because waiting must end with a context
+	isPrepared, isRefreshed bool
+	period                  mapping.Period // of the indices of interval documents; known when isPrepared is true
 
 	mu       sync.Mutex                        // guards all below
 	versions map[history.Version]*versionState // versions that are not finished

@@ -61,7 +61,7 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 			return err
 		}
 	}
-	if err := e.Prepare(ctx); err != nil {
+	if err := e.prepare(ctx, len(docs) > 0 && !docs[0].Run.IsShared()); err != nil {
 		return err
 	}
 	for len(docs) > 0 {
@@ -153,6 +153,9 @@ func (s *versionState) failed(of history.Version) (err error) {
 func (e *Store) look(ctx context.Context, of history.Version, start time.Time) (*versionState, error) {
 	e.mu.Lock()
 	s := e.state(of)
+	if (&mapping.RunRef{Ingest: of.Ingest}).IsShared() { // it replaces no other version: Join has refused that
+		s.looked, s.again = true, true
+	}
 	if !s.looked {
 		for other := range e.versions { // documents that this store has put may not be visible yet
 			if other.Run == of.Run && other.Ingest != of.Ingest {
@@ -173,7 +176,7 @@ func (e *Store) look(ctx context.Context, of history.Version, start time.Time) (
 	defer e.mu.Unlock()
 	if !s.looked {
 		s.looked, s.hidden = true, have.HasOthers(of.Run, of.Ingest) || len(outside) > 0
-		s.again = !s.hidden && have[of.Run][of.Ingest].All() > 0 || (&mapping.RunRef{Ingest: of.Ingest}).IsShared()
+		s.again = !s.hidden && have[of.Run][of.Ingest].All() > 0
 	}
 	return s, nil
 }
