@@ -520,7 +520,7 @@ func (r *Run) ServedNothing() bool {
 	return !r.Run.Live() && strings.HasSuffix(r.NoWindows, NoRequests)
 }
 
-// NoRequests ends NoWindows of a run of which fio's report has no requests.
+// NoRequests ends NoWindows of a run whose report has no requests.
 const NoRequests = "fio served no requests, as its report says"
 
 // ShortName returns the run's name without the folders of CBT that are named after settings.

@@ -45,8 +45,8 @@ func answersTo(t *testing.T, run string, flags ...string) (texts []string) {
 }
 
 // differ returns the first line at which two answers differ. Numbers may differ by a share of tolerance, but not times,
-// requests and IOPS of percentiles. With a tolerance, the bounds of b may be wider: they are known of the windows of which a window is
-// joined, and those of a long window are narrower.
+// requests and IOPS of percentiles. With a tolerance, the bounds of b may be wider: a is made of short windows,
+// and the bounds of a long window are narrower.
 func differ(a, b string, tolerance float64) string {
 	const exact = 13 // columns of percentiles: all before latencies
 	same := func(a, b string) bool {

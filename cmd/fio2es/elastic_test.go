@@ -144,7 +144,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestRejects: a run of which the cluster rejects documents is left out, and the others are stored. When the reason is
+// TestRejects: if the cluster rejects documents, their run is left out, and the others are stored. When the reason is
 // corrected, the same ingest stores it.
 func TestRejects(t *testing.T) {
 	real, prefixes := cluster(t, "rejects")

@@ -16,8 +16,8 @@ func finishCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "finish NAME",
 		Short: "Store the run that several hosts have sent",
-		Long: `Stores the run NAME, of which several hosts have sent parts (run --run NAME, follow --run
-NAME): the windows of the cluster, its hosts and sections, and the totals are the sums of what
+		Long: `Stores the run NAME from the parts that several hosts have sent (run --run NAME, follow
+--run NAME): the windows of the cluster, its hosts and sections, and the totals are the sums of what
 they sent. This happens by itself when all parts have ended and nothing has come for a
 minute; finish does not wait, and leaves out hosts that are silent. While a host sends,
 it fails; with --force, what that host sends later is lost.

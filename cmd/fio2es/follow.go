@@ -44,8 +44,8 @@ and Alertmanager if alerts.alertmanager is set, get what begins to be broken and
 met again (docs/live.md). A run that is over is checked as by sla; if it breaks a rule,
 the exit code is 4.
 
-With --run NAME all that fio does here is a part of the run NAME, of which follow on other
-hosts sends other parts: see run.
+With --run NAME, what fio does here is a part of the run NAME. Other hosts send the other
+parts: see run.
 
 stdout has a line for each window of a live run. After an interrupt (Ctrl-C), what
 was read is stored, and the exit code is 0.`,

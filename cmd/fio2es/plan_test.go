@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDryRunOfNothing: a run of which nothing can be used is listed with the reason.
+// TestDryRunOfNothing: a run that has nothing to use is listed with the reason.
 func TestDryRunOfNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "lab", "id-7c1f03ab")

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// TestRejectedRun: a run of which the cluster rejects a document is left out, and the others are stored. When the reason
+// TestRejectedRun: if the cluster rejects a document, its run is left out, and the others are stored. When the reason
 // is gone, the same command stores it. The memory of ingests does not hide it.
 func TestRejectedRun(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

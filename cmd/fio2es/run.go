@@ -69,8 +69,8 @@ the values of options, which replace what the job file and the command line say;
 end a sweep. The same command continues a sweep that was interrupted, and runs only what
 the history lacks. The runs have the labels sweep and sweep_settings.
 
---run NAME makes this fio a part of the run NAME, of which other hosts run other parts with
-the same NAME and into the same history. Each sends its windows while fio runs, and show,
+--run NAME makes this fio a part of the run NAME. Other hosts run the other parts, with the
+same NAME and into the same history. Each sends its windows while fio runs, and show,
 percentiles, watch and the others add them up, some seconds later. Clocks of hosts are
 corrected by that of the cluster. When all parts have ended, and no other began for a minute, the last one stores
 the run of all; fio2es finish NAME does it before. A host has the name of its system, or

@@ -32,7 +32,7 @@ func RowsOf(jobs []*Section) Rows {
 	return RowsFor(seconds)
 }
 
-// RowsFor returns the shortest rows of at most a second of which no more than [mostRows] are in memory, or rows of a second. seconds is the time that all jobs run, summed up,
+// RowsFor returns the shortest rows with which fio keeps at most [mostRows] in memory, but no longer ones than a second. seconds is the time that all jobs run, summed up,
 // and for each direction. Windows of several hosts cut the rows of those that began later, so the shorter rows are, the less is an
 // estimate. Bins are coarser then, because files would be large otherwise, and the totals come from reports. fio2es-fio does the same,
 // and makes rows longer than a second where these would take more.

@@ -36,7 +36,7 @@ type Options struct {
 	Wanted func(archive, path string) bool // reports whether a run is followed
 	Rules  []slo.Rule                      // rules for live runs and for runs that are over
 	Alerts *alert.Sender                   // where alerts about live runs go, besides the log; it may be nil
-	Shared *Shared                         // the run of which all fios are parts; nil: each is a run of its own
+	Shared *Shared                         // the run that all fios are parts of; nil: each is a run of its own
 
 	Every time.Duration // time between two looks, and between two updates of a live run's document
 	Quiet time.Duration // a run is over when its files have not changed for this time

@@ -84,7 +84,7 @@ func (a *Entry) addTail(r *Read) {
 	}
 }
 
-// checkMixed checks what a report has of all directions beyond the rows. If nothing shows of which bins that is, no direction
+// checkMixed checks what a report has of all directions beyond the rows. If nothing shows whose bins these are, no direction
 // has a rest.
 func (a *Entry) checkMixed() {
 	e, mixed := a.of, a.of.Mixed
@@ -171,7 +171,7 @@ func isZero(e *assign.Entry) bool {
 	return !slices.ContainsFunc(e.Jobs, func(j *assign.Job) bool { return !j.Log.IsZero })
 }
 
-// isCut reports whether logs without errors lack rows at their ends or begins, of which the rest has n requests. fio
+// isCut reports whether logs without errors lack rows at their ends or begins. The rest has n requests. fio
 // writes a row with the first completion after it was due. So either nothing completed then, or the row was lost. The
 // number of requests shows which of the two is closer.
 func (r *Read) isCut(e *assign.Entry, d fiolog.Direction, n float64) bool {

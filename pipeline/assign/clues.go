@@ -58,7 +58,7 @@ func (s *sorter) clues(reports, jobs []*evidence.File) *clues {
 	return c
 }
 
-// dropLessExact drops reports in normal or terse output of an execution of which a more exact one is in the folder.
+// dropLessExact drops reports in normal or terse output if the folder has a more exact report of the same execution.
 func (s *sorter) dropLessExact(reports []*evidence.File) []*evidence.File {
 	best := map[[2]string]*evidence.File{}
 	key := func(f *evidence.File) [2]string { return [2]string{s.DirOf(f), f.Claims().Numbers} }

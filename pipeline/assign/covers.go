@@ -279,7 +279,7 @@ func (p *assigner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry 
 			if entries[0].HasPeriodic() {
 				say = p.problems.Note // they have what the logs have
 			}
-			say("%s: %d groups of jobs wrote these %d logs, and nothing shows which logs are of which group: they are not "+
+			say("%s: %d groups of jobs wrote these %d logs, and nothing shows which group wrote which log: they are not "+
 				"used; add the job file, or run fio with --output-format=json+ or without group_reporting", out.File.Name(), len(entries), len(mine))
 			for _, j := range mine {
 				j.dropped = true

@@ -218,7 +218,7 @@ func inBins(bins []uint32) func(assign.Need) assign.Rows {
 }
 
 // TestLogsOfGroups: a report has an entry for each group (group_reporting), and more logs than it shows. The job file or the
-// bins say which logs are of which group. Logs of several groups are never added up.
+// bins say which group wrote which log. Logs of several groups are never added up.
 func TestLogsOfGroups(t *testing.T) {
 	sections := func(numjobs ...int) (file []*fioargs.Section) { // two sections in each group
 		for i, n := range numjobs {
@@ -244,9 +244,9 @@ func TestLogsOfGroups(t *testing.T) {
 		{"by the job file", [][]uint32{{3, 3, 3, 3}, {3, 3, 3}}, []uint32{3, 3, 3, 3, 3}, sections(2, 1, 1, 1), true, "s0 [1 2 3], s2 [4 5]", ""},
 		{"by the job file, without bins", [][]uint32{nil, nil}, []uint32{3, 3, 3, 3, 3}, sections(2, 1, 1, 1), false, "s0 [1 2 3], s2 [4 5]", ""},
 		{"another job file", [][]uint32{{3, 3, 3}, {5, 5}}, []uint32{3, 3, 3, 5, 5}, sections(1, 1, 1, 2), true, "s0 [1 2 3], s2 [4 5]", ""},
-		{"a log that may be of both", [][]uint32{{3, 3, 3}, {3, 3, 5}}, []uint32{3, 3, 3, 5, 5}[:4], nil, true, "s0 [1], s2 [2]", "which logs are of which group"},
-		{"a log without rows at the edge", [][]uint32{{3, 3, 3}, {5, 5}}, []uint32{3, 3, 0, 5, 5}, nil, true, "s0 [1], s2 [2]", "which logs are of which group"},
-		{"no bins", [][]uint32{nil, nil}, []uint32{3, 3, 3, 5, 5}, nil, false, "s0 [1], s2 [2]", "which logs are of which group"},
+		{"a log that may be of both", [][]uint32{{3, 3, 3}, {3, 3, 5}}, []uint32{3, 3, 3, 5, 5}[:4], nil, true, "s0 [1], s2 [2]", "which group wrote which log"},
+		{"a log without rows at the edge", [][]uint32{{3, 3, 3}, {5, 5}}, []uint32{3, 3, 0, 5, 5}, nil, true, "s0 [1], s2 [2]", "which group wrote which log"},
+		{"no bins", [][]uint32{nil, nil}, []uint32{3, 3, 3, 5, 5}, nil, false, "s0 [1], s2 [2]", "which group wrote which log"},
 		{"logs of another run", [][]uint32{{3, 3}, {5}}, []uint32{3, 5, 7}, nil, true, "s0 [1], s2 [2]", "its bins do not contain the rows"},
 	} {
 		out := &assign.Output{Report: assign.Report{File: evidence.Of(&source.File{Path: "out.json"}), Found: assign.FoundFolder}, Execution: evidence.Execution{HasBins: c.bins}}
