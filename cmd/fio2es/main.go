@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -17,12 +18,21 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		got := <-signals
+		signal.Stop(signals) // a second Ctrl-C ends the program at once
+		cancel(signalled{got})
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
+
+// signalled is the cause of the end of a program that got a signal.
+type signalled struct{ os.Signal }
+
+func (s signalled) Error() string { return s.String() }
 
 // run is the whole program, also for tests. It returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -41,5 +51,11 @@ func (e *env) run(ctx context.Context, args []string) int {
 	err := unknownCommand(root, root.ExecuteContext(ctx))
 	e.progress.Clear()
 	e.handler.Release()
-	return e.conclude(err)
+	code := e.conclude(err)
+	if by := (signalled{}); code == exitFailed && errors.As(context.Cause(ctx), &by) {
+		if number, ok := by.Signal.(syscall.Signal); ok {
+			code = 128 + int(number) // as of a shell: 130 or 143
+		}
+	}
+	return code
 }

@@ -41,15 +41,17 @@ keeps a searchable history of all runs.
 
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
 out (stderr says what); 4 done, but a gate failed: a condition of compare
---fail-if, an objective of sla, follow or run, or trend --fail-last. That of run is
-fio's, if fio failed.
+--fail-if, an objective of sla, follow or run, or trend --fail-last; 130 after Ctrl-C,
+143 after SIGTERM. That of run is fio's, if fio failed.
 
 On a terminal a table that is too wide has shorter texts (…), and fewer columns: the
 line below it names those that are left out; "| cat" shows all. Verdicts have colours there, unless
 NO_COLOR is set.
 
 Times are in UTC; --tz chooses another zone, also for times in arguments. CSV and
-JSON have UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`,
+JSON have UTC. Latencies have their unit; CSV and JSON have microseconds (_us).
+
+Report bugs: https://github.com/fio2es/fio2es/issues`,
 		Example: `  fio2es ingest results/                   store all runs of a CBT archive
   fio2es follow /data/cbt                  store runs while tests run
   fio2es run job.fio                       run fio, and store its run

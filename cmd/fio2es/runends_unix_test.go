@@ -110,7 +110,7 @@ func TestRunInterruptedEarly(t *testing.T) {
 	p := program(t, "run", "--", fio, "--name=a")
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal of the terminal reaches the whole process group
 	text, err := p.CombinedOutput()
-	if p.ProcessState.ExitCode() != exitFailed || string(text) != "error: interrupted\n" {
+	if p.ProcessState.ExitCode() != 128+int(syscall.SIGINT) || string(text) != "error: interrupted\n" {
 		t.Errorf("%v\n%s", err, text)
 	}
 }

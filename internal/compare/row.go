@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -112,7 +111,7 @@ func Heading(label string, side *Side) (lines []string) {
 	}
 	width := 0
 	for _, r := range side.Runs {
-		width = max(width, utf8.RuneCountInString(term.Clean(r.Name)))
+		width = max(width, term.Width(term.Clean(r.Name)))
 	}
 	for _, r := range side.Runs {
 		title := facts.Title(r.Document)
@@ -125,7 +124,7 @@ func Heading(label string, side *Side) (lines []string) {
 			words, _ := r.Document.State()
 			title = strings.TrimLeft(title+"  ("+strings.Join(words, ", ")+")", " ")
 		}
-		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), title), " "))
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-5s  %s%*s  %s", label, term.Clean(r.Name), width-term.Width(term.Clean(r.Name)), "", title), " "))
 		label = ""
 	}
 	return lines

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
@@ -61,7 +60,7 @@ func (v *View) head(now time.Time, columns int) []string {
 	if later := v.stage.ToEnd - length + v.Later; v.stage.ToEnd > 0 && later > 0 {
 		text += ", " + unit.Short((left + later).Truncate(time.Second)) + " in all"
 	}
-	share, wide := float64(elapsed)/float64(length), columns-utf8.RuneCountInString(text)-2
+	share, wide := float64(elapsed)/float64(length), columns-term.Width(text)-2
 	if wide < 10 {
 		return append(lines, fit(text[1:], columns))
 	}
@@ -205,4 +204,4 @@ func cut(line string, columns int) string {
 }
 
 // fit returns a text without control characters, cut to the width.
-func fit(text string, columns int) string { return unit.Shorten(term.Clean(text), max(columns, 2)) }
+func fit(text string, columns int) string { return term.Shorten(term.Clean(text), max(columns, 2)) }

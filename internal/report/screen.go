@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
@@ -163,7 +162,7 @@ func (s *Screen) text(r *run, notes []string) []byte {
 	if r.Doc.NoWindows != "" && r.Doc.Documents.All() == 0 { // nothing over time
 		next, more = "next: fio2es compare "+s.how.Name+" …", " (or report)"
 	}
-	if s.how.Columns == 0 || utf8.RuneCountInString(next+more) <= s.how.Columns {
+	if s.how.Columns == 0 || term.Width(next+more) <= s.how.Columns {
 		next += more
 	}
 	foot.lines(next)

@@ -6,10 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/term"
-	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // grid lays out tables for people, on a terminal or in Markdown. It leaves out columns that are empty in all rows.
@@ -92,8 +90,8 @@ var special = strings.NewReplacer(func() (pairs []string) {
 func (g *grid) add(cells []string) {
 	for i, cell := range cells {
 		cells[i] = g.clean(cell)
-		if n := utf8.RuneCountInString(cells[i]); n > 0 {
-			g.width[i] = max(g.width[i], n, utf8.RuneCountInString(g.headings[i]))
+		if n := term.Width(cells[i]); n > 0 {
+			g.width[i] = max(g.width[i], n, term.Width(g.headings[i]))
 		}
 	}
 	g.rows = append(g.rows, cells)
@@ -190,15 +188,16 @@ func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 			line = append(append(append(line, ' '), cells[i]...), " |"...)
 		default:
 			cell := cells[i]
-			switch r := []rune(cell); {
-			case len(r) <= w:
+			switch {
+			case term.Width(cell) <= w:
 			case g.keeps[i] == '<':
-				cell = "…" + string(r[len(r)-w+1:])
+				cell = "…" + term.End(cell, w-1)
 			case g.keeps[i] == ':':
-				cell = string(r[:w])
+				cell = term.Begin(cell, w)
+			default:
+				cell = term.Shorten(cell, w)
 			}
-			cell = unit.Shorten(cell, w)
-			pad := w - utf8.RuneCountInString(cell)
+			pad := w - term.Width(cell)
 			if len(line) > 0 {
 				line = append(line, gap...)
 			}
@@ -235,7 +234,7 @@ func (g *grid) fit(characters int) string {
 	g.cutTexts(characters, shortText)
 	for i := range g.width {
 		if g.total() > characters && g.width[i] > 0 && g.keeps[i] == ':' {
-			g.width[i] = max(toTheMinute, utf8.RuneCountInString(g.headings[i]))
+			g.width[i] = max(toTheMinute, term.Width(g.headings[i]))
 		}
 	}
 	var gone []string
@@ -262,7 +261,7 @@ func (g *grid) cutTexts(characters, shortest int) {
 	for over := g.total() - characters; over > 0; over = g.total() - characters {
 		widest := -1
 		for _, i := range g.cut {
-			least := max(shortest, utf8.RuneCountInString(g.headings[i]))
+			least := max(shortest, term.Width(g.headings[i]))
 			if g.keeps[i] == '<' && shortest == shortText {
 				least = max(least, shortTail)
 			}

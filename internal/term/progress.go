@@ -51,7 +51,13 @@ func (p *Progress) Show(format string, args ...any) {
 		return
 	}
 	p.shown, p.dirty = time.Now(), true
-	fmt.Fprintf(p.w, "\r\x1b[K%s", Clean(fmt.Sprintf(format, args...)))
+	text := Clean(fmt.Sprintf(format, args...))
+	if f, ok := p.w.(*os.File); ok { // a line that wraps could not be removed
+		if columns, _ := size(f); columns > 0 {
+			text = Shorten(text, columns-1)
+		}
+	}
+	fmt.Fprint(p.w, "\r\x1b[K"+text)
 }
 
 // Clear removes the line, so that something else can be written.

@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -46,7 +45,7 @@ func Fill(text string, columns int) (lines []string) {
 		switch {
 		case line == "":
 			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns:
+		case Width(line)+1+Width(word) > columns:
 			lines, line = append(lines, line), word
 		default:
 			line += " " + word
@@ -62,7 +61,7 @@ func FillFor(w io.Writer, text string) string {
 	if !ok {
 		return text
 	}
-	if columns := screen.Columns(); columns > 0 && utf8.RuneCountInString(text) > columns {
+	if columns := screen.Columns(); columns > 0 && Width(text) > columns {
 		return strings.Join(Fill(text, columns), "\n")
 	}
 	return text
