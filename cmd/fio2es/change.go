@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/shared"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -69,7 +70,7 @@ func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do fu
 	if err != nil {
 		return err
 	}
-	chosen, err := choice.Find(ctx, store, time.Now())
+	chosen, err := choice.Find(ctx, shared.Store{Store: store}, time.Now()) // by the names of shared runs, too
 	if err == nil {
 		for _, skipped := range chosen.Skipped {
 			e.leaveOut(skipped.Error() + ": left out")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
@@ -39,6 +40,8 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	isCut := ending.Signal != 0
 	defer func() {
 		switch {
+		case entry.Shared != "" && errors.Is(err, history.ErrReplaced): // another attempt would fail, too
+			err = errors.Join(fmt.Errorf("%w; its files are in %s: ingest those of all hosts together", err, shortHome(entry.Folder)), entry.Done())
 		case err != nil:
 			err = errors.Join(fmt.Errorf("%w; fio2es ingest %s stores the run", err, shortHome(entry.Folder)), entry.Postpone(err))
 		case len(f.runs) > 0:

@@ -7,18 +7,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"text/tabwriter"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // The runs that are killed. Their jobs write a known number of requests per second, one behind the other. So the
@@ -38,12 +45,30 @@ func TestRealFioKilled(t *testing.T) {
 		t.Skip("FIO2ES_TEST_FIO names no fio")
 	}
 	t.Parallel()
+	killAll(t, fio, false, "fio", "fio2es", "both")
+}
+
+// TestRealFioKilledShared does the same with a host of a shared run, whose history is in a stand-in cluster, which is killed, too: for a second and
+// a half it cuts all connections. No window may be missing or count twice.
+func TestRealFioKilledShared(t *testing.T) {
+	fio := os.Getenv("FIO2ES_TEST_FIO")
+	if fio == "" {
+		t.Skip("FIO2ES_TEST_FIO names no fio")
+	}
+	t.Parallel()
+	killAll(t, fio, true, "fio", "fio2es", "both", "server")
+}
+
+// killAll kills each of some victims at each moment, and logs what was lost.
+func killAll(t *testing.T, fio string, isShared bool, all ...string) {
 	moments := max(number("FIO2ES_TEST_KILLS"), 3)
 	var kills []*kill
 	t.Run("kills", func(t *testing.T) {
 		for i := range moments {
-			for _, victims := range []string{"fio", "fio2es", "both"} {
-				k := &kill{fio: fio, moment: (killedRuntime + time.Second) * time.Duration(2*i+1) / time.Duration(2*moments), victims: victims}
+			for _, victims := range all {
+				k := &kill{
+					fio: fio, moment: (killedRuntime + time.Second) * time.Duration(2*i+1) / time.Duration(2*moments), victims: victims, isShared: isShared,
+				}
 				kills = append(kills, k)
 				t.Run(fmt.Sprintf("%s at %v", victims, k.moment), func(t *testing.T) {
 					t.Parallel()
@@ -65,13 +90,17 @@ func TestRealFioKilled(t *testing.T) {
 type kill struct {
 	fio     string
 	moment  time.Duration // time after fio's start
-	victims string        // fio, fio2es, or both
+	victims string        // fio, fio2es, both, or server
+
+	isShared bool
+	cuts     atomic.Bool // the server cuts connections
 
 	while    string // what was happening
 	atKill   int64  // requests done at that moment
 	inEnd    int64  // requests done when all processes had ended
 	done     int64  // atKill, or inEnd if fio survived
 	reported int64  // requests in fio's last complete report: at that moment, or at the end if fio survived
+	reports  int    // complete reports of fio
 	stored   int64  // requests stored
 }
 
@@ -102,7 +131,18 @@ func (k *kill) once(t *testing.T) {
 		p.Dir, p.Env = dir, append(os.Environ(), "XDG_DATA_HOME="+dir)
 		return p
 	}
-	words := []string{"run", "--", k.fio, "--rw=write", "--ioengine=sync", "--bs=" + strconv.Itoa(killedSize), "--size=1g", "--fallocate=none",
+	of := "--"
+	if k.isShared {
+		address := k.serve(t)
+		plain := command
+		command = func(args ...string) *exec.Cmd {
+			p := plain(args...)
+			p.Env = append(p.Env, "FIO2ES_ELASTICSEARCH_ADDRESSES="+address, "FIO2ES_HOST=a")
+			return p
+		}
+		of = "--run=night"
+	}
+	words := []string{"run", of, "--", k.fio, "--rw=write", "--ioengine=sync", "--bs=" + strconv.Itoa(killedSize), "--size=1g", "--fallocate=none",
 		"--rate_iops=" + strconv.Itoa(killedRate/2), "--time_based", "--runtime=" + killedRuntime.String(),
 		"--name=a", "--filename=a", "--name=b", "--filename=b"}
 	running := command(words...)
@@ -112,20 +152,39 @@ func (k *kill) once(t *testing.T) {
 	check(t, running.Start())
 	defer killIn(dir)
 	report := k.strike(t, dir, running)
+	ended := make(chan struct{})
+	var finishing sync.WaitGroup
+	if k.isShared { // so that the command does not wait for other hosts
+		finishing.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				case <-time.After(300 * time.Millisecond):
+					_ = command("finish", "night").Run()
+				}
+			}
+		})
+	}
 	err := running.Wait()
+	close(ended)
+	finishing.Wait()
 	if k.victims == "fio" && k.isDead() && running.ProcessState.ExitCode() != 128+int(syscall.SIGKILL) {
 		t.Errorf("exit code %v of fio2es, whose fio was killed\n%s", err, &errs)
 	}
 	waitForJobs(t, dir)
-	if k.victims == "fio2es" {
+	if !k.killsFio() {
 		k.done = requestsOn(t, dir)
 	}
-	k.reported = lastReport(t, report)
+	k.reported, k.reports = lastReport(t, report)
 
 	var said strings.Builder
 	storing := command("ingest", t.TempDir()) // stores what was interrupted, and fails, because the folder has no runs
 	storing.Stderr = &said
 	_ = storing.Run()
+	if k.isShared {
+		_ = command("finish", "night").Run() // it fails if it is done
+	}
 	next := command("runs", "--format", "csv", "--columns", "direction,requests,state,note")
 	next.Stderr = &said
 	listed, err := next.Output()
@@ -138,6 +197,43 @@ func (k *kill) once(t *testing.T) {
 	}
 	k.inEnd = requestsOn(t, dir)
 	k.compare(t, string(listed), errs.String()+said.String())
+	if k.isShared && k.stored > 0 {
+		windows, err := command("percentiles", "latest", "--format", "csv").Output()
+		check(t, err)
+		rows, err := csv.NewReader(bytes.NewReader(windows)).ReadAll()
+		check(t, err)
+		level, at, sum := slices.Index(rows[0], "level"), slices.Index(rows[0], "requests"), int64(0)
+		for _, row := range rows[1:] {
+			if row[level] != "cluster" { // the row of the whole run
+				continue
+			}
+			n, err := strconv.ParseInt(row[at], 10, 64)
+			check(t, err)
+			sum += n
+		}
+		const enough = 3 // of fewer reports it is not known how often they come
+		if sum != k.stored && (sum > 0 || k.reports >= enough) {
+			t.Errorf("windows have %d requests, the run %d\n%s", sum, k.stored, windows)
+		}
+	}
+}
+
+// serve starts a stand-in cluster, and returns its address.
+func (k *kill) serve(t *testing.T) string {
+	stand := estest.New(templates.Names("fio")...)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if k.cuts.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		stand.ServeHTTP(w, r)
+		if k.cuts.Load() { // it has done this, and does not say so
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // compare compares what is stored with fio's last complete report.
@@ -154,20 +250,22 @@ func (k *kill) compare(t *testing.T, listed, messages string) {
 	}
 	k.stored, _ = strconv.ParseInt(rows[1][1], 10, 64)
 	// jobs of a killed fio write their logs
-	if k.stored < k.reported || k.stored > k.reported && k.victims == "fio2es" || k.stored > k.inEnd {
+	if k.stored < k.reported || k.stored > k.reported && !k.killsFio() || k.stored > k.inEnd {
 		t.Errorf("%d requests are stored, fio's last report has %d\n%s%s", k.stored, k.reported, listed, messages)
 	}
 	if state, note := rows[1][2], rows[1][3]; k.isDead() && (!strings.Contains(state, "incomplete") || note == "") {
 		t.Errorf("a run whose fio was killed is said to be complete:\n%s", listed)
-	} else if k.victims == "fio2es" && strings.Contains(state, "incomplete") {
+	} else if !k.killsFio() && strings.Contains(state, "incomplete") {
 		t.Errorf("a run whose fio ended is said to be incomplete:\n%s", listed)
 	}
 }
 
+func (k *kill) killsFio() bool { return k.victims == "fio" || k.victims == "both" }
+
 // isDead reports whether fio was certainly killed before its end.
 func (k *kill) isDead() bool {
 	const all = int64(killedRuntime/time.Second) * killedRate
-	return k.victims != "fio2es" && k.while == "runs" && k.atKill < all*9/10
+	return k.killsFio() && k.while == "runs" && k.atKill < all*9/10
 }
 
 // strike kills at the moment. It returns fio's report, which can be read even after fio2es has removed the folder.
@@ -195,10 +293,15 @@ func (k *kill) strike(t *testing.T, dir string, running *exec.Cmd) (report *os.F
 	}
 	k.atKill = requestsOn(t, dir)
 	k.done = k.atKill
+	if k.victims == "server" {
+		k.cuts.Store(true)
+		time.AfterFunc(1500*time.Millisecond, func() { k.cuts.Store(false) })
+		return report
+	}
 	if k.victims != "fio" {
 		_ = running.Process.Kill()
 	}
-	if k.victims != "fio2es" && k.while == "runs" {
+	if k.killsFio() && k.while == "runs" {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return report
@@ -265,8 +368,8 @@ func requestsOn(t *testing.T, dir string) (sum int64) {
 	return sum
 }
 
-// lastReport returns the number of requests in the last complete report of fio.
-func lastReport(t *testing.T, from *os.File) (sum int64) {
+// lastReport returns the number of requests in the last complete report of fio, and how many reports there are.
+func lastReport(t *testing.T, from *os.File) (sum int64, reports int) {
 	t.Helper()
 	_, err := from.Seek(0, io.SeekStart)
 	check(t, err)
@@ -277,10 +380,10 @@ func lastReport(t *testing.T, from *os.File) (sum int64) {
 		if err := json.NewDecoder(strings.NewReader("{" + part)).Decode(&report); err != nil {
 			continue // before the first report, or cut off
 		}
-		sum = 0
+		sum, reports = 0, reports+1
 		for _, job := range report.Jobs {
 			sum += int64(job.Write.Total)
 		}
 	}
-	return sum
+	return sum, reports
 }

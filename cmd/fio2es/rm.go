@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/shared"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -78,7 +79,7 @@ func (r *rmCall) remove(ctx context.Context, choice tidy.Choice) error {
 			return err
 		}
 		n := 0
-		removed, err := tidy.Remove(ctx, store, chosen.Runs, time.Now(), func(run *mapping.Run) {
+		removed, err := tidy.Remove(ctx, shared.Store{Store: store}, chosen.Runs, time.Now(), func(run *mapping.Run) {
 			n++
 			r.progress.Show("removing %d of %d: %s", n, len(chosen.Runs), facts.Title(run))
 		})
