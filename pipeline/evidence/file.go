@@ -118,18 +118,19 @@ func (f *File) read(ctx context.Context, all bool) *Printed {
 	}
 	defer in.Close()
 	s := look(ctx, in, f.File, all)
-	f.look, f.claims = &s.look, &s.claims
+	look, claims, printed := s.look, s.claims, s.printed // not in s: one of them would keep the reports in memory
+	f.look, f.claims = &look, &claims
 	if s.digest == nil {
-		return &s.printed
+		return &printed
 	}
-	f.digest, f.printed = s.digest, &s.printed
-	for _, x := range s.printed.Executions {
+	f.digest, f.printed = s.digest, &printed
+	for _, x := range printed.Executions {
 		f.kept += int64(x.Fio.Memory)
 	}
 	if f.memory.Add(-f.kept) < 0 {
 		f.forget()
 	}
-	return &s.printed
+	return &printed
 }
 
 // JobFile reads a job file, and what it says about logs.
