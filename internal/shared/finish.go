@@ -43,8 +43,14 @@ func Finish(ctx context.Context, store history.Store, sink Sink, id string, forc
 			sending = append(sending, nameOf(p, parts))
 		}
 	}
-	if len(parts) == 0 && !force { // a host has just begun, or was killed before it had sent anything
-		return nil, fmt.Errorf("run %s: %w: nothing has come yet", run.Run.Name, ErrLive)
+	if len(parts) == 0 { // another process has just finished the run, or a host has just begun, or was killed before it had sent anything
+		now, err := store.Run(ctx, id)
+		if err != nil || !shared(now) {
+			return now, err
+		}
+		if !force {
+			return nil, fmt.Errorf("run %s: %w: nothing has come yet", run.Run.Name, ErrLive)
+		}
 	}
 	if len(sending) > 0 && !force {
 		return nil, fmt.Errorf("run %s: %w: %s", run.Run.Name, ErrLive, strings.Join(sending, ", "))

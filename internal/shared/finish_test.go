@@ -1,12 +1,14 @@
 package shared_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/shared"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // TestFinish: a run is stored when nothing sends to it any more, but not before anything has come.
@@ -47,6 +49,40 @@ func TestFinish(t *testing.T) {
 		}
 		if _, err := shared.FinishAll(t.Context(), store, store, "other", false); !errors.Is(err, history.ErrNotFound) {
 			t.Errorf("another name: %v", err)
+		}
+	})
+}
+
+// finishedBefore is a history in which another process finishes a run just before its parts are read.
+type finishedBefore struct {
+	history.Store
+	isDone *bool
+}
+
+func (f finishedBefore) Parts(ctx context.Context, id string) ([]*mapping.Part, error) {
+	if !*f.isDone {
+		*f.isDone = true
+		if _, err := shared.Finish(ctx, f.Store, f.Store, id, false); err != nil {
+			return nil, err
+		}
+	}
+	return f.Store.Parts(ctx, id)
+}
+
+// TestFinishTwice: of two processes that finish a run at the same time, the second one does not store an empty one.
+func TestFinishTwice(t *testing.T) {
+	inHistory(t, func(t *testing.T, store history.Store) {
+		to, err := shared.Join(t.Context(), store, shared.Member{Name: "night", Host: "a", Unit: "job"}, 1, newDoc(time.Now()))
+		check(t, err)
+		doc := newDoc(time.Now())
+		doc.Fio.Jobs = 3
+		check(t, to.End(t.Context(), doc, 0, time.Now()))
+		run, err := shared.Finish(t.Context(), finishedBefore{store, new(bool)}, store, to.Run().ID, false)
+		if check(t, err); run.Fio.Jobs != 3 {
+			t.Errorf("the second one has stored %+v", run.Fio)
+		}
+		if run, err = store.Run(t.Context(), to.Run().ID); err != nil || run.Fio.Jobs != 3 {
+			t.Errorf("%+v: %v", run, err)
 		}
 	})
 }
