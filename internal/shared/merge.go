@@ -80,7 +80,8 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 	}
 	whole.All, whole.Read, whole.Write, whole.Trim, whole.Sync = sum(allOf, parts), sum(readOf, parts), sum(writeOf, parts), sum(trimOf, parts), withoutRate(sum(syncOf, parts))
 	whole.Hosts = nil
-	for host, among := range byHost(parts) {
+	hosts := byHost(parts)
+	for host, among := range hosts {
 		h := mapping.RunHost{Name: host}
 		for _, p := range among {
 			h.Jobs += p.Document.Fio.Jobs
@@ -95,7 +96,7 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 			}
 		}
 		h.SkewMS = h.Start.Sub(whole.Run.Start).Milliseconds()
-		if len(byHost(parts)) > 1 {
+		if len(hosts) > 1 {
 			h.Read, h.Write = sum(readOf, among).OfHost(), sum(writeOf, among).OfHost()
 			h.Trim, h.Sync = sum(trimOf, among).OfHost(), withoutRate(sum(syncOf, among)).OfHost()
 		}
