@@ -187,6 +187,32 @@ func TestDrawChanges(t *testing.T) {
 	}
 }
 
+// TestDrawWhatChanged: a line for a run, the largest change for the worse first.
+func TestDrawWhatChanged(t *testing.T) {
+	browser := browser(t)
+	j := job(t, bundle(t, kibana.Options{}), "history-counts", kibanatest.Full)
+	change := func(verdict string, percent float64, metric string) string {
+		return fmt.Sprintf(`{"direction":"read","metric":%q,"verdict":%q,"percent":%v,"text":"t"}`, metric, verdict, percent)
+	}
+	run := func(id, start, workload string, changes ...string) string {
+		return fmt.Sprintf(`{"_source":{"run":{"id":%q,"start":%q},"workload":{"id":%q,"name":%q},"changes":[%s]}}`, id, start, workload, workload, strings.Join(changes, ","))
+	}
+	j.Answers["events"] = json.RawMessage(`{"timed_out":false,"hits":{"hits":[` + strings.Join([]string{
+		run("3", "2026-01-03T00:00:00Z", "better", change("better", -60, "p99")),
+		run("2", "2026-01-02T00:00:00Z", "small", change("worse", 5, "p50"), change("worse", 12, "p99")),
+		run("1", "2026-01-01T00:00:00Z", "large", change("worse", 50, "p99"), change("better", -70, "p50")),
+	}, ",") + `]}}`)
+	j.Ask = map[string]string{"lines": "view.data('events').map(d => d.plain + ' ' + d.short)"}
+	p := browser.draw(t, j)[0]
+	var lines []string
+	asked(t, p, "lines", &lines)
+	if want := []string{
+		"large worse: p99 +50.0 % of reads; better: p50 −70.0 % of reads", "small worse: p99 +12.0 %, p50 +5.0 % of reads", "better better: p99 −60.0 % of reads",
+	}; !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
+	}
+}
+
 // TestDrawPlain: a run of fio on one machine, whose files do not name the host, and a run that is not complete.
 func TestDrawPlain(t *testing.T) {
 	browser := browser(t)

@@ -143,7 +143,7 @@ func TestDrawLab(t *testing.T) {
 			lines = append(lines, text)
 		}
 	}
-	if len(lines) != 2 || !strings.Contains(lines[0], "   read 16K total-qd16 librbdfio direct volumes=2   worse: p50 +30.0 %") || !strings.Contains(lines[1], "   read 4K total-qd16 ") || !strings.Contains(lines[1], "p99 +30.2 %") || !strings.HasSuffix(lines[1], " of reads") {
+	if len(lines) != 2 || !strings.Contains(lines[0], "   read 16K total-qd16 librbdfio direct volumes=2   worse: p99 +30.2 %") || !strings.Contains(lines[1], "   read 4K total-qd16 ") || !strings.Contains(lines[1], "p99 +30.2 %") || !strings.HasSuffix(lines[1], " of reads") {
 		t.Errorf("%q", lines)
 	}
 }
