@@ -222,6 +222,7 @@ func TestDrawPlain(t *testing.T) {
 	}
 	plain := []func([]byte) []byte{
 		replace(`"hosts":\[\{[^\]]*\]`, `"hosts":[{"clock":"report","jobs":2}]`), replace(`"complete":true`, `"complete":false`),
+		replace(`"options":\[[^\]]*\]`, `"options":["bs=4096B","rw=randwrite"]`),
 	}
 	noWarnings := replace(`"warnings":\[[^\]]*\]`, `"warnings":null`)
 	cases := map[string]struct {
@@ -251,7 +252,7 @@ func TestDrawPlain(t *testing.T) {
 			[]string{"1 job", "one host, 1 job"}, "1 jobs",
 		},
 		"labels": {
-			[]func([]byte) []byte{replace(`"_source":`, `"fields":{"labels":["disk=vda","who=me"]},"_source":`)},
+			[]func([]byte) []byte{replace(`"fields":\{`, `"fields":{"labels":["disk=vda","who=me"],`)},
 			[]string{"labels", "disk=vda, who=me"}, "hover",
 		},
 		"averages": {

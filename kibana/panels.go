@@ -117,7 +117,7 @@ func (b *builder) table(name string, p *panel) Object {
 	}
 	return newObject(typeSearch, b.id(name), map[string]any{
 		"title": b.title(p.Title), "description": p.Description, "columns": fields, "sort": [][]string{{mapping.TimeField, "desc"}},
-		"grid": map[string]any{"columns": widths}, "hideChart": true,
+		"grid": map[string]any{"columns": widths}, "hideChart": true, "rowHeight": 0, // a line for each run
 		"kibanaSavedObjectMeta": search(map[string]any{"indexRefName": index}),
 	}, Reference{index, typeDataView, b.id(runsView)})
 }
