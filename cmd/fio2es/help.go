@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/term"
@@ -58,8 +59,66 @@ func helpCommand(root *cobra.Command) {
 		if err != nil {
 			return err
 		}
+		cmd.SetHelpTemplate(helpTemplate)
 		return cmd.Help()
 	}
+}
+
+// briefTemplate is for --help of a command: what fits a screen. "help COMMAND" has all.
+const briefTemplate = `{{wrapped .Short}}.
+
+Usage:
+  {{.UseLine}}
+{{if .HasExample}}
+Examples:
+{{firstLines .Example 5}}
+{{end}}{{with .Long}}
+{{wrapped (firstParagraph .)}}
+{{end}}
+Flags:
+{{briefFlags .}}
+
+All of it: fio2es help {{.Name}}
+`
+
+func firstParagraph(text string) string {
+	first, _, _ := strings.Cut(text, "\n\n")
+	return first
+}
+
+func firstLines(text string, most int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[:min(len(lines), most)], "\n")
+}
+
+// briefFlags returns a line for each flag of a command's own, and the names of those that several commands have.
+func briefFlags(cmd *cobra.Command) string {
+	const several, most = 3, 16
+	commands := map[string]int{}
+	for _, one := range cmd.Root().Commands() {
+		one.LocalFlags().VisitAll(func(f *pflag.Flag) { commands[f.Name]++ })
+	}
+	var lines, others []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if commands[f.Name] >= several || cmd.LocalFlags().Lookup(f.Name) == nil || len(lines) == most {
+			others = append(others, "--"+f.Name)
+			return
+		}
+		what, usage := pflag.UnquoteUsage(f)
+		for _, end := range []string{": ", "; ", " (", ", such as"} {
+			usage, _, _ = strings.Cut(usage, end)
+		}
+		line := fmt.Sprintf("  %-24s %s", strings.TrimRight("--"+f.Name+" "+what, " "), usage)
+		if term.Width(line) > helpColumns {
+			line = term.Begin(line, helpColumns-1) + "…"
+		}
+		lines = append(lines, line)
+	})
+	if len(others) > 0 {
+		lines = append(lines, strings.Join(term.Fill("also "+strings.Join(others, ", "), helpColumns-2), "\n  "))
+		lines[len(lines)-1] = "  " + lines[len(lines)-1]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // entry returns a text after a name, with further lines below the first.

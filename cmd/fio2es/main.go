@@ -34,6 +34,9 @@ type signalled struct{ os.Signal }
 
 func (s signalled) Error() string { return s.String() }
 
+// Is makes it the error of a cancelled context, because some packages return the cause in its place.
+func (s signalled) Is(target error) bool { return target == context.Canceled }
+
 // run is the whole program, also for tests. It returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return newEnv(stdin, stdout, stderr).run(ctx, args)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,7 @@ import (
 
 func init() {
 	cobra.EnableCommandSorting = false // keep the order of groups
-	cobra.AddTemplateFunc("wrapped", wrapped)
+	cobra.AddTemplateFuncs(template.FuncMap{"wrapped": wrapped, "firstParagraph": firstParagraph, "firstLines": firstLines, "briefFlags": briefFlags})
 }
 
 // groups are all commands by purpose, in the order of help. Help does not list a group without a title.
@@ -20,13 +21,13 @@ var groups = []struct {
 	title    string
 	commands []func(*env) *cobra.Command
 }{
-	{"Measure", []func(*env) *cobra.Command{runCommand, followCommand, watchCommand, finishCommand, doctorCommand, shimCommand}},
+	{"Measure", []func(*env) *cobra.Command{runCommand, followCommand, watchCommand, finishCommand, doctorCommand}},
 	{"Ask", []func(*env) *cobra.Command{showCommand, percentilesCommand, rankCommand, heatmapCommand, slaCommand, reportCommand}},
-	{"Compare", []func(*env) *cobra.Command{compareCommand, trendCommand, methodsCommand}},
+	{"Compare", []func(*env) *cobra.Command{compareCommand, trendCommand}},
 	{"Keep", []func(*env) *cobra.Command{
-		ingestCommand, runsCommand, labelCommand, noteCommand, rmCommand, compactCommand, checkCommand,
+		ingestCommand, runsCommand, serveCommand, labelCommand, noteCommand, rmCommand, compactCommand,
 	}},
-	{"Share", []func(*env) *cobra.Command{serveCommand, exportCommand, pushCommand, setupCommand, kibanaCommand}},
+	{"Advanced", []func(*env) *cobra.Command{methodsCommand, shimCommand, setupCommand, kibanaCommand, pushCommand, checkCommand, exportCommand}},
 	{"The program", []func(*env) *cobra.Command{configCommand, versionCommand}},
 	{"", []func(*env) *cobra.Command{partCommand, fieldsTopic, settingsTopic}},
 }
@@ -36,8 +37,8 @@ func rootCommand(e *env) *cobra.Command {
 		Use:   "fio2es COMMAND",
 		Short: "Latency percentiles you can trust, from fio's histogram logs",
 		Long: `fio2es reads the latency histogram logs that fio writes on many hosts and in many
-jobs, aligns and merges them, and answers with exact percentiles over time. It
-keeps a searchable history of all runs.
+jobs, aligns and merges them, and answers with percentiles of all requests together,
+within a few tenths of a percent. It keeps a searchable history of all runs.
 
 Exit codes: 0 all well; 1 failed; 2 wrong usage; 3 done, but something was left
 out (stderr says what); 4 done, but a gate failed: a condition of compare
@@ -81,6 +82,9 @@ Report bugs: https://github.com/fio2es/fio2es/issues`,
 		for _, make := range g.commands {
 			cmd := make(e)
 			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
+			if cmd.Runnable() && !cmd.HasSubCommands() {
+				cmd.SetHelpTemplate(briefTemplate)
+			}
 			root.AddCommand(cmd)
 		}
 	}

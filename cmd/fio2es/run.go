@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,6 +124,11 @@ func ownFlags(cmd *cobra.Command, words []string) error {
 func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	if r.repeat < 1 || r.pause < 0 {
 		return usagef("--repeat %d --pause %v: want at least 1, and no negative time", r.repeat, r.pause)
+	}
+	for _, text := range sweeps {
+		if !strings.Contains(text, "=") { // its values would be taken for a job file
+			return usagef("--sweep %s: want an option of fio's jobs and its values, such as --sweep %s=1,4", text, cmp.Or(strings.TrimSpace(text), "iodepth"))
+		}
 	}
 	if err := r.checkShared(r.name); err != nil {
 		return err

@@ -26,8 +26,9 @@ import (
 type trendCall struct {
 	*env
 	numbers []facts.Metric
-	least   float64 // as a share
-	all     bool    // also show series without changes
+	least   float64         // as a share
+	all     bool            // also show series without changes
+	only    map[string]bool // keys of the workloads to look at; nil: all
 	gate    workload.Gate
 	checks  checks
 }
@@ -37,9 +38,9 @@ func trendCommand(e *env) *cobra.Command {
 	var metrics []string
 	var mark bool
 	cmd := &cobra.Command{
-		Use:   "trend",
+		Use:   "trend [RUN...]",
 		Short: "Changes over the runs of each workload",
-		Long: `Finds when a workload became slower or faster. Runs with the same settings (all
+		Long: `Finds when a workload became slower or faster: all, or those of RUNs. Runs with the same settings (all
 options of fio that change what it measures, host and CBT's settings) are a workload. For each, it takes the percentiles, IOPS and other numbers of all its
 runs in the order of time, and finds where their level changed: when, between which runs,
 by how much, and what else differs between these runs (versions, labels, configuration).
@@ -61,8 +62,11 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 		Example: `  fio2es trend
   fio2es trend --where 'bs=4k and start >= 90d' --metrics p99 --least 10
   fio2es trend --fail-last 5`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if mark && len(args) > 0 {
+				return usagef("--mark is about all runs: leave out %s", args[0])
+			}
 			if mark {
 				return markTrend(cmd, e)
 			}
@@ -78,7 +82,7 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			case !isGiven && t.checks.format == formatJUnit:
 				return usagef("--format junit is about a gate: add one, such as --fail-last 5")
 			}
-			return t.find(cmd.Context())
+			return t.find(cmd.Context(), args)
 		},
 	}
 	fl := cmd.Flags()
@@ -94,7 +98,7 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 }
 
 // find prints the changes in the workloads of the history.
-func (t *trendCall) find(ctx context.Context) error {
+func (t *trendCall) find(ctx context.Context, args []string) error {
 	filter, err := t.limit()
 	if err != nil {
 		return err
@@ -109,6 +113,23 @@ func (t *trendCall) find(ctx context.Context) error {
 	runs, err := t.readRuns(ctx, store, watched)
 	if err != nil {
 		return err
+	}
+	if len(args) > 0 {
+		selectors, _, err := parseSelectors(args)
+		if err != nil {
+			return err
+		}
+		named, err := t.selectRuns(ctx, store, filter, selectors)
+		if err != nil {
+			return err
+		}
+		t.only = map[string]bool{}
+		for _, part := range facts.Parts(named...) {
+			t.only[workload.Key(part)] = true
+		}
+		runs = slices.DeleteFunc(runs, func(run *mapping.Run) bool {
+			return !slices.ContainsFunc(facts.Parts(run), func(part *mapping.Run) bool { return t.only[workload.Key(part)] })
+		})
 	}
 	if len(runs) == 0 {
 		if err = t.printNoRuns(ctx, store, watched.Filter); t.gate.Last > 0 {
@@ -140,6 +161,9 @@ func (t *trendCall) print(runs []*mapping.Run) error {
 	var differs []string // without repetitions
 	var all []*workload.Series
 	for _, of := range workload.Group(facts.Parts(runs...)) {
+		if t.only != nil && !t.only[workload.Key(of.Runs[0])] {
+			continue
+		}
 		series := of.Series(t.numbers, t.least)
 		numbers, workloads, all = numbers+len(series), workloads+min(len(series), 1), append(all, series...)
 		for _, s := range series {

@@ -414,10 +414,10 @@ func IsSelector(arg string) bool { return IsWord(arg) || isConditionText(arg) }
 
 // isConditionText reports whether a text is a condition, or looks like one with a mistake.
 func isConditionText(text string) bool {
-	if !strings.ContainsAny(text, "=<>~") && !strings.Contains(text, " ") {
-		return false
-	}
 	_, err := where.Parse(text, time.Time{})
+	if !strings.ContainsAny(text, "=<>~ ") { // a field such as label.release alone; a name without a dot is an id or a text
+		return err == nil && strings.Contains(text, ".")
+	}
 	return err == nil || strings.ContainsAny(text, "=<>") && !strings.ContainsAny(text, `/\*?[`)
 }
 

@@ -53,13 +53,21 @@ func Columns(names []string) (list []Column, err error) {
 	return list, nil
 }
 
+// withoutUnit returns the name of a latency without the unit that it has in CSV: max of max_us.
+func withoutUnit(name string) string {
+	if plain, ok := strings.CutSuffix(name, "_us"); ok && slices.Contains(facts.LatencyNames, strings.ReplaceAll(plain, ".", "_")) {
+		return plain
+	}
+	return name
+}
+
 // columnsNamed returns the columns with a name, in which "." may stand for "_": the one for people and the one for
 // programs, or that of a field, or none.
 func columnsNamed(name string) []Column {
 	with := func(name string) []Column {
 		return slices.DeleteFunc(slices.Clone(facts.All()), func(c Column) bool { return nameOf(&c) != name })
 	}
-	if list := with(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), ".", "_")); len(list) > 0 {
+	if list := with(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(withoutUnit(name))), ".", "_")); len(list) > 0 {
 		return list
 	}
 	f := columnField(name)
@@ -182,6 +190,7 @@ func ColumnOrder(name string) *Order {
 
 // OrderOf returns the order by a column or by a field.
 func OrderOf(name string) (*Order, error) {
+	name = withoutUnit(name)
 	if order := ColumnOrder(name); order != nil {
 		return order, nil
 	}
