@@ -65,7 +65,7 @@ func Finish(ctx context.Context, store history.Store, sink Sink, id string, forc
 		return nil, err
 	}
 	for _, other := range there {
-		if other.Run.ID != id && !other.Run.Live() && other.Source.Contains(&whole.Source) {
+		if other.Run.ID != id && other.Run.Stage == whole.Run.Stage && !other.Run.Live() && other.Source.Contains(&whole.Source) {
 			return other, store.Delete(ctx, id)
 		}
 	}

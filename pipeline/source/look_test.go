@@ -75,9 +75,11 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// TestBeside: files beside an argument may belong to it. Those of an open database are not opened, in no folder.
 func TestBeside(t *testing.T) {
 	dir := t.TempDir()
 	for p, content := range map[string]string{
+		"h.db": "magic", "h.db-shm": "magic", "h.db-wal": "magic", "run/h.db": "magic", "run/h.db-shm": "magic", "run/h.db-wal": "magic",
 		"up": "magic", "up.kin": "", "up.txt": "no", "run/x.log": "log", "run/y.log": "log", "run/report.dat": "magic", "run/other": "no",
 		"run/packed.gz": string(gz(t, []byte("magic"))), "run/old.tar": string(tarOf(t, tree{"z.log": "magic"})), "run/bad.gz": "magic",
 		"run/tgz.gz": string(gz(t, tarOf(t, tree{"z.log": "magic"}))), "run/below/deep": "magic", "other/x.log": "",

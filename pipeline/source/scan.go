@@ -377,7 +377,7 @@ func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) {
 		s.failToRead(filepath.Join(of.root, dir), err)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	for _, e := range entries {
+	for _, e := range withoutDatabases(entries) {
 		if s.ended() {
 			return
 		}
@@ -401,6 +401,19 @@ func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) {
 			s.entry(at, e, it)
 		}
 	}
+}
+
+// withoutDatabases removes the files of SQLite databases that are open, from the files of one folder. One may be our own history, and a
+// process that closes any of its descriptors of a file loses all its locks on it, also those of SQLite.
+func withoutDatabases(entries []fs.DirEntry) []fs.DirEntry {
+	const shared = "-shm" // memory that the processes of an open database share
+	open := map[string]bool{}
+	for _, e := range entries {
+		if of, ok := strings.CutSuffix(e.Name(), shared); ok {
+			open[of], open[of+shared], open[of+"-wal"] = true, true, true
+		}
+	}
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return open[e.Name()] })
 }
 
 // entry scans a file in the folder at.
@@ -571,7 +584,7 @@ func (s *scanner) besideIn(dir, abs string) {
 	if err != nil || len(entries) == 10*maxBeside {
 		return
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() || suffix(e.Name(), archives) != "" })
+	entries = slices.DeleteFunc(withoutDatabases(entries), func(e fs.DirEntry) bool { return !e.Type().IsRegular() || suffix(e.Name(), archives) != "" })
 	if len(entries) > maxBeside {
 		return
 	}
