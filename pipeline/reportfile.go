@@ -24,6 +24,7 @@ import (
 type reportFile struct {
 	out     *assign.Output
 	live    *liveFiles               // nil unless fio still writes
+	asLive  bool                     // it is read as while fio wrote it, so that windows are those of then
 	offsets map[string]time.Duration // of the clocks of hosts
 	follows bool                     // all rows of the run are of this file, so that windows follow these
 
@@ -278,16 +279,17 @@ func (r *reportJob) endOf(rep *fiolog.Report, at, ran int64) (end int64) {
 	if isOnGrid { // the edges of windows are in whole milliseconds
 		start = start.Truncate(time.Millisecond)
 	}
+	isLive := r.file.live != nil || r.file.asLive // then it is not known which report is the last one
 	end = time.UnixMilli(at).Add(r.file.offsets[r.job.Host]).Sub(start).Milliseconds()
 	switch {
-	case begins && r.file.live != nil:
+	case begins && isLive:
 		r.until = max(end-ran, r.until)
 	case r.file.isOver: // it had ended before the next stage began
 		end = min(end, r.until+max(grown, 0))
-	case r.file.live == nil && grown == 0 && ran == r.job.Ran: // it had ended before the last report
+	case !isLive && grown == 0 && ran == r.job.Ran: // it had ended before the last report
 		end = r.until
 	case end-ran <= r.job.Interval/10 && !isOnGrid, // fio writes some milliseconds after the job's end
-		r.file.live == nil && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
+		!isLive && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
 		end = min(end, ran)
 	}
 	return max(end, r.until)

@@ -210,7 +210,7 @@ func (r *runReader) open(j *plan.Job, reports map[*assign.Output]*reportFile) ro
 	case assign.FromReports:
 		out := j.Entry.Out
 		if reports[out] == nil {
-			reports[out] = &reportFile{out: out, live: r.input.live, offsets: r.opt.Offsets, later: laterIn(r.input.all, r.plan.Stage, out)}
+			reports[out] = &reportFile{out: out, live: r.input.live, asLive: r.plan.Run.OnlyReports, offsets: r.opt.Offsets, later: laterIn(r.input.all, r.plan.Stage, out)}
 			r.reports = append(r.reports, reports[out])
 		}
 		return reports[out].add(j, fiolog.Read, counts)
