@@ -187,26 +187,38 @@ func (f *follower) liveRun(ctx context.Context, e *pipeline.Execution) (mapping.
 	return run, err
 }
 
+// batch is what is stored of a live run at once.
+type batch struct {
+	docs []*mapping.Interval
+	run  *mapping.Run // nil: only documents
+}
+
 // storeLive stores the documents of a live stage as they come, and the run document every now and then: as an incomplete version, which
-// an ingest replaces when the run is over. each is called with each new window of the highest level.
+// an ingest replaces when the run is over. each is called with each new window of the highest level, and does not wait for the history until
+// many documents do.
 func (f *follower) storeLive(
 	ctx context.Context, stage *pipeline.Stage, run mapping.RunInfo, each func(*window.Window) error,
 ) (*pipeline.Result, error) {
-	const most = 1000 // documents in memory
+	const most, waiting = 1000, 2000 // documents at once, and in memory
 	highest := slices.Min(f.Ingest.Pipeline.Levels)
+	batches, ended := make(chan batch), make(chan struct{})
+	var failed error // why nothing more is stored, when ended is closed
+	go func() {
+		defer close(ended)
+		for b := range batches {
+			if len(b.docs) > 0 {
+				failed = f.to.Sink.Put(ctx, b.docs)
+			}
+			if failed == nil && b.run != nil { // makes all documents so far visible
+				failed = f.to.Sink.Finish(ctx, b.run)
+			}
+			if failed != nil {
+				return
+			}
+		}
+	}()
 	var docs []*mapping.Interval // not stored yet
-	put := func() (err error) {
-		if len(docs) > 0 {
-			err, docs = f.to.Sink.Put(ctx, docs), docs[:0]
-		}
-		return err
-	}
-	finish := func(doc *mapping.Run) error { // and make all documents so far visible
-		if err := put(); err != nil {
-			return err
-		}
-		return f.to.Sink.Finish(ctx, doc)
-	}
+	isOff := false               // what is missing is stored when fio has ended
 	stored := time.Now()
 	result, err := stage.Documents(ctx, run, func(w *window.Window, parts []*mapping.Interval) error {
 		if w.Level == highest {
@@ -214,21 +226,58 @@ func (f *follower) storeLive(
 				return err
 			}
 		}
-		if docs = append(docs, parts...); len(docs) >= most {
-			if err := put(); err != nil {
-				return err
-			}
-		}
-		if time.Since(stored) < f.Every {
+		if isOff {
 			return nil
 		}
-		stored = time.Now()
-		return finish(stage.SoFar())
+		docs = append(docs, parts...)
+		isDue := time.Since(stored) >= f.Every
+		if len(docs) < most && !isDue {
+			return nil
+		}
+		b := batch{docs: docs}
+		if isDue {
+			b.run = stage.SoFar()
+		}
+		select {
+		case batches <- b:
+		case <-ended:
+		default:
+			if len(docs) < waiting { // the history is slow, or away
+				return nil
+			}
+			select {
+			case batches <- b:
+			case <-ended:
+			}
+		}
+		docs = nil
+		if isDue {
+			stored = time.Now()
+		}
+		select {
+		case <-ended:
+		default:
+			return nil
+		}
+		if !f.EndsFio || isReplaced(failed) || errors.Is(failed, history.ErrRejected) {
+			return failed
+		}
+		isOff = true
+		f.Ingest.Log.Warn("nothing more is stored while fio runs, but all when it has ended: " + failed.Error())
+		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil && !isOff {
+		select {
+		case batches <- batch{docs, result.Run}:
+		case <-ended:
+		}
 	}
-	return result, finish(result.Run)
+	close(batches)
+	<-ended
+	if err == nil && !isOff {
+		err = failed
+	}
+	return result, err
 }
 
 // seen passes a window of a live run on, once, also to each.

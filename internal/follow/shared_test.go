@@ -310,6 +310,38 @@ func testSharedAway(t *testing.T, waiting int) {
 	})
 }
 
+// TestLiveAway: while the history is away, windows of a live run of one host come as soon as otherwise, too.
+func TestLiveAway(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		const seconds = 40
+		began := time.Now()
+		late, n := time.Duration(0), 0
+		p.options.EndsFio, p.options.Quiet, p.options.Ingest.Pipeline.Weighting = true, time.Hour, align.Completion
+		p.options.Window = func(w *window.Window) error {
+			late, n = max(late, time.Since(w.End)), n+1
+			return nil
+		}
+		ended := later(0, func() {
+			for n := 1; n <= seconds; n++ {
+				time.Sleep(time.Until(began.Add(time.Duration(n) * time.Second)))
+				write(t, filepath.Join(p.dir, "out.json"), report(began, n))
+			}
+		})
+		ctx, stop := context.WithTimeout(t.Context(), (seconds+2)*time.Second)
+		defer stop()
+		of := away{p.store, began.Add(8 * time.Second), began.Add(30 * time.Second)}
+		_, err := Follow(ctx, ingest.Target{Sink: of, Store: of}, p.options)
+		check(t, err)
+		ended()
+		if late > 4*time.Second || n < seconds-1 {
+			t.Errorf("%d windows, one %v late", n, late)
+		}
+		if said := p.said(); strings.Count(said, "nothing more is stored while fio runs, but all when it has ended: the history is away") != 1 {
+			t.Error(said)
+		}
+	})
+}
+
 // TestSharedSilent: a host that is killed is named, the others continue without it, and finish stores what it has sent. A later
 // ingest takes the place of the run if it has the folders of all.
 func TestSharedSilent(t *testing.T) {
