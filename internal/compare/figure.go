@@ -89,6 +89,8 @@ func figureOf(m facts.Metric, side []*series, p *pool, windowed float64) figure 
 		}
 	case m == facts.Bandwidth && lacking > 0:
 		f.Number = facts.Known(bytes * 1000 / ms)
+	case m == facts.IOPS && isAlone && side[0].whole.IOPS > 0, m == facts.Bandwidth && isAlone && side[0].whole.Bandwidth > 0: // as lists of runs have it
+		f.Number = m.OfTotals(side[0].whole)
 	case m == facts.IOPS || m == facts.Bandwidth:
 	case m == facts.Mean && requests == 0 && isAlone: // a report that does not say how many there were
 		f.Number = us(facts.Mean.OfTotals(side[0].whole))

@@ -3,17 +3,19 @@ package matrix
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // Curve is a latency against IOPS: a line for each value of the first setting, with a dot for each of the second. With one
-// setting it is one line.
+// setting it is one line. Dots of different workloads are not joined.
 type Curve struct {
 	*Matrix
 	Metric facts.Metric
@@ -71,6 +73,17 @@ func (m *Matrix) Curve(metric facts.Metric) (*Curve, error) {
 	return c, nil
 }
 
+// joins reports whether a line may lead from a dot to the next: the setting between them is a number, such as a depth, and their runs
+// differ in nothing that the matrix does not name. So a line is of one workload.
+func (c *Curve) joins(a, b dot) bool {
+	if c.By[min(len(c.By), 2)-1].Kind == expr.Text {
+		return false
+	}
+	return !slices.ContainsFunc(workload.Varying(slices.Concat(a.cell.Runs, b.cell.Runs)), func(v workload.Varied) bool {
+		return !slices.ContainsFunc(c.By, func(s Setting) bool { return s.isSame(v.Name) })
+	})
+}
+
 // lineName returns the name of a line, such as "bs 4K".
 func (c *Curve) lineName(l line) string {
 	if len(c.By) == 1 {
@@ -122,7 +135,14 @@ func (c *Curve) draw(pic *chart.Canvas, top float64) (bottom float64) {
 				ranges.WriteString("M" + chart.Number(p.X) + " " + chart.Number(latencies.Y(d.latency.Low)) + "V" + chart.Number(latencies.Y(d.latency.High)))
 			}
 		}
-		pic.Line(colours[i], names[i], points)
+		for from, to := 0, 1; to <= len(points); to++ {
+			if to == len(points) || !c.joins(l.dots[to-1], l.dots[to]) {
+				if to-from > 1 {
+					pic.Line(colours[i], names[i], points[from:to])
+				}
+				from = to
+			}
+		}
 		if ranges.Len() > 0 {
 			pic.Printf(`<path class="line %s" stroke-opacity=".4" d="%s"/>`+"\n", colours[i], ranges.String())
 		}
