@@ -51,7 +51,8 @@ func (s *Sender) Clock() string {
 	if offset < 0 {
 		way = "ahead of"
 	}
-	return fmt.Sprintf("its clock is %s that of the history (± %d ms): its times are corrected", unit.Short(offset.Abs().Round(time.Millisecond))+" "+way, p.ClockErrorMS)
+	return fmt.Sprintf("its clock is %s %s that of the history (± %d ms): its times are corrected here, and in an ingest of its files with FIO2ES_OFFSET=%s=%d",
+		unit.Short(offset.Abs().Round(time.Millisecond)), way, p.ClockErrorMS, p.Host, p.ClockMS)
 }
 
 // at returns a time of the clock of this machine as the history has it. Steps of the clock since the fio joined do not count.
