@@ -68,7 +68,10 @@ func TestReadContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waiting := func(ctx context.Context) iter.Seq2[int, error] {
 			return func(yield func(int, error) bool) {
-				for i := 0; i < 2 && yield(i, nil); i++ {
+				for i := range 2 {
+					if !yield(i, nil) { // the loop may end before the second one waits
+						return
+					}
 				}
 				<-ctx.Done()
 				yield(0, ctx.Err())
