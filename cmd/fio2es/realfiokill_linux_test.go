@@ -131,7 +131,7 @@ func (k *kill) once(t *testing.T) {
 		p.Dir, p.Env = dir, append(os.Environ(), "XDG_DATA_HOME="+dir)
 		return p
 	}
-	of := "--"
+	words := []string{"run"}
 	if k.isShared {
 		address := k.serve(t)
 		plain := command
@@ -140,11 +140,11 @@ func (k *kill) once(t *testing.T) {
 			p.Env = append(p.Env, "FIO2ES_ELASTICSEARCH_ADDRESSES="+address, "FIO2ES_HOST=a")
 			return p
 		}
-		of = "--run=night"
+		words = append(words, "--run=night")
 	}
-	words := []string{"run", of, "--", k.fio, "--rw=write", "--ioengine=sync", "--bs=" + strconv.Itoa(killedSize), "--size=1g", "--fallocate=none",
-		"--rate_iops=" + strconv.Itoa(killedRate/2), "--time_based", "--runtime=" + killedRuntime.String(),
-		"--name=a", "--filename=a", "--name=b", "--filename=b"}
+	words = append(words, "--", k.fio, "--rw=write", "--ioengine=sync", "--bs="+strconv.Itoa(killedSize), "--size=1g", "--fallocate=none",
+		"--rate_iops="+strconv.Itoa(killedRate/2), "--time_based", "--runtime="+killedRuntime.String(),
+		"--name=a", "--filename=a", "--name=b", "--filename=b")
 	running := command(words...)
 	var errs strings.Builder
 	running.Stderr = &errs
