@@ -18,7 +18,8 @@ const (
 )
 
 // tables creates the tables. Times are milliseconds since 1970.
-//   - runs: the run documents, packed as in codec.go.
+//   - runs: the run documents, packed as in codec.go. Its rows have numbers, because without them each document of more than a quarter
+//     of a page takes another page.
 //   - lights: run documents without histograms and lists of files, in the order of lists.
 //   - ingests: a short number for each version of a run, never used again (AUTOINCREMENT): see Store.Finish.
 //   - intervals: interval documents, stored in the order in which they are read: the documents of
@@ -33,7 +34,7 @@ CREATE TABLE runs (
 	execution TEXT NOT NULL,
 	start     INTEGER NOT NULL,
 	doc       BLOB NOT NULL
-) WITHOUT ROWID;
+);
 CREATE INDEX runs_by_execution ON runs (execution, start);
 CREATE TABLE lights (
 	start INTEGER NOT NULL,
@@ -78,8 +79,9 @@ CREATE TABLE removed_files (
 CREATE INDEX removed_files_by_run ON removed_files (run);
 `
 
-// partsTable creates the table of the parts of shared runs, which earlier histories lack.
-const partsTable = `
+// later creates what earlier histories lack: the table of the parts of shared runs, and what finds live runs.
+const later = `
+CREATE INDEX IF NOT EXISTS runs_by_ingest ON runs (ingest, start, id);
 CREATE TABLE IF NOT EXISTS parts (
 	run    TEXT NOT NULL,
 	id     TEXT NOT NULL,
@@ -115,13 +117,16 @@ func hasTables(ctx context.Context, from interface {
 func (s *Store) createTables(ctx context.Context) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
 		ok, err := hasTables(ctx, tx)
-		if err == nil {
-			_, err = tx.ExecContext(ctx, partsTable)
-		}
-		if ok || err != nil {
+		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, schemaVersion)); err != nil {
+		if !ok {
+			_, err = tx.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, schemaVersion))
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, later)
+		}
+		if err != nil {
 			return fmt.Errorf("create tables: %w", err)
 		}
 		return nil
