@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/shared"
+	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
@@ -42,7 +43,7 @@ func partCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p := part{env: e, to: to, member: m, report: args[3]}
+			p := part{env: e, to: to, rules: rules, member: m, report: args[3]}
 			return errors.Join(p.send(cmd.Context(), func() bool { return fio.Signal(syscall.Signal(0)) == nil }), to.Store.Close())
 		},
 	}
@@ -54,6 +55,7 @@ func partCommand(e *env) *cobra.Command {
 type part struct {
 	*env
 	to     ingest.Target
+	rules  []slo.Rule
 	member shared.Member
 	report string // the file that fio writes its reports to
 }
@@ -74,11 +76,7 @@ func (p *part) send(ctx context.Context, runs func() bool) error {
 	if !exists() {
 		return nil // fio refused its options
 	}
-	rules, err := p.liveRules()
-	if err != nil {
-		return err
-	}
-	stop := p.followFio(ctx, p.to, p.report, p.member.Host, rules, with, p.log, func(*window.Window) error { return nil })
+	stop := p.followFio(ctx, p.to, p.report, p.member.Host, p.rules, with, p.log, func(*window.Window) error { return nil })
 	for runs() && ctx.Err() == nil {
 		time.Sleep(look)
 	}

@@ -14,7 +14,7 @@ import (
 // host is silent asks the history for the time.
 
 // clockOf compares the clock of this machine with that of a history. offset is what must be added to times of this machine, ± bound: it
-// asks a few times, and takes the answer that came soonest, of which half its way and its last digit are unknown.
+// asks a few times, and takes the answer that came soonest. Its bound is half of the time that it took, and its last digit.
 func clockOf(ctx context.Context, store history.Store) (offset, bound time.Duration, err error) {
 	const times, digit = 5, time.Millisecond
 	for range times {
@@ -39,8 +39,7 @@ func Parts(ctx context.Context, store history.Store, id string) (parts []*mappin
 	return parts, now, err
 }
 
-// Clock says by how much the clock of the host is wrong, if that is more than a window, in which requests count then only nearly: otherwise
-// it is "".
+// Clock says by how much the clock of the host is wrong, if that is more than a window. Otherwise it is "".
 func (s *Sender) Clock() string {
 	p := &s.part
 	offset := time.Duration(p.ClockMS) * time.Millisecond
