@@ -20,8 +20,10 @@ import (
 func Watch(
 	ctx context.Context, store history.Store, id string, every time.Duration, log *slog.Logger, take func(*mapping.Run, *window.Window) error,
 ) (*mapping.Run, error) {
+	const lateAfter = 30 * time.Second // the first window of a host after a hang comes at most so late
 	var silence shared.Silence
-	given, from := map[window.Series]time.Time{}, time.Time{} // start of the last window by series, and where new ones may begin
+	var lacked time.Time                                        // when windows of a host were lacking last
+	given, from := map[window.Series]window.Span{}, time.Time{} // the last window by series, and where new ones may begin
 	for last := new(mapping.Run); ; {
 		next, err := nextStage(ctx, store, last) // before the run is read, which is stored to its end if there is one
 		if err != nil {
@@ -39,6 +41,9 @@ func Watch(
 			for _, text := range silence.News(parts, now) {
 				log.Warn(text)
 			}
+			if silence.Lacks() {
+				lacked = time.Now()
+			}
 		}
 		var windows []*window.Window
 		// otherwise there are no new windows
@@ -50,10 +55,10 @@ func Watch(
 		last = run
 		for _, w := range windows {
 			series := w.Series()
-			if last, ok := given[series]; ok && !w.Start.After(last) {
+			if last, ok := given[series]; ok && !w.End.After(last.End) { // one that is longer has what a host sends after a hang
 				continue
 			}
-			given[series] = w.Start
+			given[series] = window.Span{Start: w.Start, End: w.End}
 			if err := take(run, w); err != nil {
 				return nil, err
 			}
@@ -68,8 +73,11 @@ func Watch(
 		}
 		// Windows may be new from the series that is last on, but a direction, host or job without windows for a minute
 		// is not waited for.
-		if times := slices.SortedFunc(maps.Values(given), time.Time.Compare); len(times) > 0 {
-			oldest, late := times[0], times[len(times)-1].Add(-time.Minute)
+		if spans := slices.SortedFunc(maps.Values(given), func(a, b window.Span) int { return a.Start.Compare(b.Start) }); len(spans) > 0 {
+			oldest, late := spans[0].Start, spans[len(spans)-1].Start.Add(-time.Minute)
+			if time.Since(lacked) < lateAfter { // a long window of a host begins earlier than the last ones of others
+				oldest = late
+			}
 			from = slices.MaxFunc([]time.Time{from, oldest, late}, time.Time.Compare)
 		}
 		select {

@@ -288,9 +288,10 @@ func each(ctx context.Context, to Target, runs []*assign.Run, opt Options) (resu
 // execution is one execution of a call.
 type execution struct {
 	*call
-	n     int // its number in the call
-	files *assign.Run
-	id    string // as its stages before were found; "" if none was
+	n       int // its number in the call
+	files   *assign.Run
+	id      string       // as its stages before were found; "" if none was
+	offsets clockOffsets // those that the history has; nil before the first stage was looked up
 }
 
 // store stores the stages, one after another. It sends their outcomes when all are finished.
@@ -298,20 +299,30 @@ func (x *execution) store(ctx context.Context, outcomes chan<- []*outcome) {
 	defer x.claims.pass(x.n)
 	var stages []*outcome
 	var ends sync.WaitGroup
-	for stage, err := range pipeline.Stages(ctx, x.files, x.Pipeline, true) {
-		o := &outcome{err: err}
-		if stages = append(stages, o); err == nil {
-			o.err = x.read(ctx, stage, o)
-		}
-		ends.Add(1)
-		end := func() {
-			defer ends.Done()
-			x.finish(ctx, o)
-		}
-		if o.isNew() {
-			x.finishing.run(end)
-		} else {
-			end()
+	for isPlanned := false; !isPlanned; {
+		isPlanned = true
+		opt := x.Pipeline
+		opt.Offsets = x.offsets.with(opt.Offsets)
+		for stage, err := range pipeline.Stages(ctx, x.files, opt, true) {
+			o := &outcome{err: err}
+			if err == nil {
+				o.err = x.read(ctx, stage, o)
+			}
+			if errors.Is(o.err, errClocks) {
+				isPlanned = false
+				break
+			}
+			stages = append(stages, o)
+			ends.Add(1)
+			end := func() {
+				defer ends.Done()
+				x.finish(ctx, o)
+			}
+			if o.isNew() {
+				x.finishing.run(end)
+			} else {
+				end()
+			}
 		}
 	}
 	x.finishing.pending.Go(func() {
@@ -334,11 +345,19 @@ func (x *execution) read(ctx context.Context, stage *pipeline.Stage, o *outcome)
 	if o.claim, err = x.claims.take(ctx, x.n, e); err != nil {
 		return err
 	}
+	if x.offsets == nil {
+		if x.offsets = offsetsOf(o.claim.Have, e.Hosts, x.Pipeline.Offsets); len(x.offsets) > 0 {
+			x.claims.end(o.claim)
+			return errClocks
+		}
+	}
 	d := Decide(e, &o.claim.Found, &x.Options)
 	x.id, o.act = d.Run.Execution, d.Act
 	switch d.Act {
 	case Store:
-		o.Result, err = x.put(ctx, stage, d.Run)
+		if o.Result, err = x.put(ctx, stage, d.Run); err == nil && o.Run != nil {
+			x.offsets.note(o.Run.Hosts)
+		}
 	case Keep:
 		o.Result = &pipeline.Result{Run: o.claim.Have, Skipped: d.Skipped, Notes: d.Notes}
 	default:

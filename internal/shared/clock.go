@@ -50,8 +50,8 @@ func (s *Sender) Clock() string {
 	if offset < 0 {
 		way = "ahead of"
 	}
-	return fmt.Sprintf("its clock is %s %s that of the history (± %d ms): its times are corrected here, and in an ingest of its files with FIO2ES_OFFSET=%s=%d",
-		unit.Short(offset.Abs().Round(time.Millisecond)), way, p.ClockErrorMS, p.Host, p.ClockMS)
+	return fmt.Sprintf("its clock is %s %s that of the history (± %d ms): its times are corrected, also when its files are ingested into this history",
+		unit.Short(offset.Abs().Round(time.Millisecond)), way, p.ClockErrorMS)
 }
 
 // at returns a time of the clock of this machine as the history has it. Steps of the clock since the fio joined do not count.

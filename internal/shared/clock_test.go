@@ -132,6 +132,6 @@ func newWindow(to *shared.Sender, direction string) *mapping.Interval {
 	run := to.Run()
 	return &mapping.Interval{
 		Run: mapping.RunRef{ID: run.ID, Name: run.Name, Start: run.Start, Ingest: run.Ingest}, Level: mapping.Cluster,
-		Fio: mapping.FioRef{Direction: direction}, Window: mapping.Window{MS: 1000},
+		Time: time.Now(), Fio: mapping.FioRef{Direction: direction}, Window: mapping.Window{MS: 1000},
 	}
 }

@@ -5,8 +5,8 @@
 //	host c --Sender--+                                                     --[Finish]--> a run as any other
 //
 // A window of a host lies on the grid of the wall clock, so windows of all hosts with the same start belong together, and
-// the sum of their histograms is exact. Nothing waits for a host: a window is read when all hosts that are heard of have sent
-// theirs.
+// the sum of their histograms is exact. Where fio hung on a host, its window is as long as that, and so is the one of the cluster. Nothing
+// waits for long: a window is read when all hosts that are heard of have sent theirs, and without those on which nothing completes.
 package shared
 
 import (
@@ -26,43 +26,77 @@ const (
 	// SilentAfter is how long nothing may come from a part before it is called silent: a sign of life was missed.
 	SilentAfter = 7 * time.Second
 
+	// stuckAfter is how much longer than two windows no window may come from a part that is heard of, before it is called stuck: fio hangs
+	// there, or nothing completes.
+	stuckAfter = 3 * Beat
+
 	// Quiet is how long nothing may come from a run whose parts have all ended, before it is over: other hosts may begin
 	// later.
 	Quiet = time.Minute
 )
 
-// Silent says which parts nothing has come from for some time, though they have not ended, one sentence each.
+// Silent says which parts have not ended and are not heard of, or send no windows, one sentence each.
 func Silent(parts []*mapping.Part, now time.Time) (texts []string) {
 	for _, p := range parts {
-		if isSilent(p, now) {
-			texts = append(texts, fmt.Sprintf("%s: nothing for %s", nameOf(p, parts), unit.Short(now.Sub(p.Seen).Truncate(time.Second))))
+		if what, since := lackOf(p, now); what != "" {
+			texts = append(texts, lackText(nameOf(p, parts), what, since))
 		}
 	}
 	return texts
 }
 
-// Silence says when parts become silent, and when they send again.
-type Silence struct{ silent map[string]bool }
+// lackOf says what has not come from a part for how long, or "".
+func lackOf(p *mapping.Part, now time.Time) (what string, since time.Duration) {
+	switch {
+	case isSilent(p, now):
+		return "nothing", now.Sub(p.Seen)
+	case isStuck(p, now):
+		return "nothing completed", now.Sub(p.Last)
+	}
+	return "", 0
+}
+
+func lackText(name, what string, since time.Duration) string {
+	return fmt.Sprintf("%s: %s for %s", name, what, unit.Short(since.Truncate(time.Second)))
+}
+
+// Silence says when parts begin to lack what [Silent] says, and when they send again.
+type Silence struct{ lacks map[string]string }
 
 // News returns what has changed since the last call, one sentence each.
 func (s *Silence) News(parts []*mapping.Part, now time.Time) (texts []string) {
-	was := s.silent
-	s.silent = map[string]bool{}
+	was := s.lacks
+	s.lacks = map[string]string{}
 	for _, p := range parts {
 		name := nameOf(p, parts)
-		if isSilent(p, now) {
-			if s.silent[name] = true; !was[name] {
-				texts = append(texts, Silent([]*mapping.Part{p}, now)...)
-			}
-		} else if was[name] {
+		what, since := lackOf(p, now)
+		switch s.lacks[name] = what; {
+		case what == was[name]:
+		case what != "":
+			texts = append(texts, lackText(name, what, since))
+		default:
 			texts = append(texts, name+" sends again")
 		}
 	}
 	return texts
 }
 
+// Lacks reports whether there is a part that is not heard of, or sends no windows.
+func (s *Silence) Lacks() bool {
+	for _, what := range s.lacks {
+		if what != "" {
+			return true
+		}
+	}
+	return false
+}
+
 func isSilent(p *mapping.Part, now time.Time) bool {
 	return p.Ended.IsZero() && now.Sub(p.Seen) >= SilentAfter
+}
+
+func isStuck(p *mapping.Part, now time.Time) bool {
+	return p.Ended.IsZero() && !p.Last.IsZero() && now.Sub(p.Last) >= stuckAfter+2*time.Duration(p.Document.IntervalMS)*time.Millisecond
 }
 
 // nameOf returns the host of a part, with the name of its fio if the host has several.

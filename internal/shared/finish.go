@@ -79,7 +79,7 @@ func Finish(ctx context.Context, store history.Store, sink Sink, id string, forc
 	}
 	whole.Documents = mapping.Documents{}
 	for _, level := range whole.Levels {
-		Store{store}.sum(ctx, whole, history.Selection{Level: level}, func(d *mapping.Interval, failed error) bool {
+		Store{store}.sum(ctx, whole, history.Selection{Level: level}, time.Time{}, func(d *mapping.Interval, failed error) bool {
 			if err = failed; err != nil {
 				return false
 			}

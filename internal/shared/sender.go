@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,6 +97,18 @@ type Sender struct {
 	lost     int       // windows that did not fit
 	lostFrom time.Time // start of the first of them
 	offered  time.Time
+	whole    map[place]bool // windows of a fio that is read when it has ended
+}
+
+// place is that of a document among those of a part.
+type place struct {
+	elapsedMS      int64
+	direction, job string
+	part           int
+}
+
+func placeOf(d *mapping.Interval) place {
+	return place{d.Window.ElapsedMS, d.Fio.Direction, d.Fio.Job, d.Part}
 }
 
 // mostWaiting is how many documents may wait, some 10 kB each.
@@ -124,7 +137,7 @@ func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *
 		return nil, fmt.Errorf("its windows are of %d ms, and those of run %s of %d ms: let fio report as often on all hosts (--reports, --status-interval)",
 			run.IntervalMS, m.Name, joined.IntervalMS)
 	}
-	s := &Sender{store: store, run: joined, joined: time.Now(), news: make(chan struct{}, 1), most: cmp.Or(m.Waiting, mostWaiting), part: mapping.Part{Run: joined.Run.ID, Ingest: joined.Run.Ingest, Host: m.Host, Unit: m.Unit}}
+	s := &Sender{store: store, run: joined, joined: time.Now(), news: make(chan struct{}, 1), whole: map[place]bool{}, most: cmp.Or(m.Waiting, mostWaiting), part: mapping.Part{Run: joined.Run.ID, Ingest: joined.Run.Ingest, Host: m.Host, Unit: m.Unit}}
 	parts, err := store.Parts(ctx, joined.Run.ID)
 	if err != nil {
 		return nil, err
@@ -160,7 +173,8 @@ func (s *Sender) Add(nominal time.Time, docs []*mapping.Interval) {
 	}
 }
 
-// Put is like Add, and sends windows that wait when they are many. Of a fio that was added before it takes only what was lost.
+// Put is like Add, and sends windows that wait when they are many. Of a fio that was added before it takes only what was lost; of another
+// one it gets all windows, and [Sender.End] follows.
 func (s *Sender) Put(ctx context.Context, nominal time.Time, docs []*mapping.Interval) error {
 	s.mu.Lock()
 	isAgain := s.lost > 0
@@ -169,6 +183,9 @@ func (s *Sender) Put(ctx context.Context, nominal time.Time, docs []*mapping.Int
 	}
 	if !isAgain {
 		s.windows++
+		for _, d := range docs {
+			s.whole[placeOf(d)] = true
+		}
 	}
 	s.docs = append(s.docs, docs...)
 	docs = s.docs
@@ -207,22 +224,29 @@ func (s *Sender) Again(ctx context.Context, put func() error) error {
 	return err
 }
 
-// place makes windows of the host on the grid of the run.
+// place makes windows of the host on the grid of the run. One that is as long as several, because fio hung, stays so.
 func (s *Sender) place(nominal time.Time, docs []*mapping.Interval) (start time.Time) {
 	length := time.Duration(s.run.IntervalMS) * time.Millisecond
+	if len(docs) > 0 && nominal.Sub(docs[0].Time) > length/2 { // fio hung before it
+		nominal = docs[0].Time
+	}
 	start = nominal.Add(time.Duration(s.part.OffsetMS) * time.Millisecond).Round(length).UTC()
 	if !s.isPlaced {
 		s.part.OffsetMS, s.isPlaced = start.Sub(nominal).Milliseconds(), true
 	}
 	end := start.Add(length)
+	if len(docs) > 0 {
+		end = start.Add(max(length, docs[0].Window.End.Sub(nominal).Round(length)))
+	}
+	ms := end.Sub(start).Milliseconds()
 	for _, d := range docs {
-		scale := float64(d.Window.MS) / float64(s.run.IntervalMS)
+		scale := float64(d.Window.MS) / float64(ms)
 		d.Level, d.Host.Name, d.Fio.Job, d.Run.Hosts = mapping.Host, s.part.Host, s.part.Unit, []string{s.part.Host}
 		if d.Fio.Section != "" {
 			d.Fio.Job += ":" + d.Fio.Section
 		}
 		d.Time = start
-		d.Window = mapping.Window{End: end, MS: s.run.IntervalMS, ElapsedMS: start.Sub(s.run.Run.Start).Milliseconds(), Fastest: d.Window.Fastest, Slowest: d.Window.Slowest}
+		d.Window = mapping.Window{End: end, MS: ms, ElapsedMS: start.Sub(s.run.Run.Start).Milliseconds(), Fastest: d.Window.Fastest, Slowest: d.Window.Slowest}
 		d.IOPS, d.Bandwidth = mapping.Rounded(d.IOPS*scale, 1000), mapping.Rounded(d.Bandwidth*scale, 1)
 	}
 	if end.After(s.end) {
@@ -277,9 +301,37 @@ func (s *Sender) Send(ctx context.Context, doc *mapping.Run, now time.Time) erro
 	})
 }
 
-// End sends the last windows, and that the fio has ended, with its exit code.
+// End sends the last windows, and that the fio has ended, with its exit code. Windows that were sent while it ran, and that it does not
+// have in the end, are emptied.
 func (s *Sender) End(ctx context.Context, doc *mapping.Run, exit int, now time.Time) error {
+	if err := s.empty(ctx); err != nil {
+		return err
+	}
 	return s.send(ctx, doc, now, func(p *mapping.Part) { p.Last, p.Ended, p.Exit = s.end, s.at(now), exit })
+}
+
+// empty adds windows without requests in the place of those that were stored and are not among all of the fio.
+func (s *Sender) empty(ctx context.Context) error {
+	if len(s.whole) == 0 {
+		return nil
+	}
+	if _, err := s.store.Parts(ctx, s.run.Run.ID); err != nil { // after which windows that were sent are visible
+		return err
+	}
+	sel := history.Selection{Runs: []string{s.run.Run.ID}, Level: mapping.Host, Hosts: []string{s.part.Host}, Light: true}
+	for d, err := range s.store.Intervals(ctx, sel) {
+		switch {
+		case errors.Is(err, history.ErrNoIndex):
+			return nil
+		case err != nil:
+			return err
+		case d.Fio.Job != s.part.Unit && !strings.HasPrefix(d.Fio.Job, s.part.Unit+":"), s.whole[placeOf(d)]:
+			continue
+		}
+		d.Requests, d.IOPS, d.Bandwidth, d.DocCount, d.Latency, d.Bounds = mapping.Requests{}, 0, 0, 0, mapping.Latency{}, nil
+		s.docs = append(s.docs, d)
+	}
+	return nil
 }
 
 func (s *Sender) send(ctx context.Context, doc *mapping.Run, now time.Time, with func(*mapping.Part)) error {

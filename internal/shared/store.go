@@ -82,7 +82,7 @@ func (s Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Ru
 }
 
 // Intervals implements [history.Store]. Windows of a shared run are read up to the time until which all of its parts have sent theirs, but for those
-// that are silent. Those of several runs come one run after another if one of these is shared.
+// that are silent or stuck: when these send again, what was read in that time is read again with theirs. Those of several runs come one run after another if one of these is shared.
 func (s Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	return func(yield func(*mapping.Interval, error) bool) {
 		runs, err := s.Versions(ctx, sel.Runs)
@@ -125,14 +125,15 @@ func (s Store) sums(ctx context.Context, id string, sel history.Selection, yield
 	if err != nil {
 		return yield(nil, err)
 	}
-	if until := sentUntil(parts, now); !until.IsZero() && (sel.To.IsZero() || until.Before(sel.To)) {
+	until := sentUntil(parts, now)
+	if !until.IsZero() && (sel.To.IsZero() || until.Before(sel.To)) {
 		sel.To = until
 	}
-	return s.sum(ctx, whole, sel, yield)
+	return s.sum(ctx, whole, sel, until, yield)
 }
 
-// sum yields sums of the windows that hosts have sent of a run.
-func (s Store) sum(ctx context.Context, whole *mapping.Run, sel history.Selection, yield func(*mapping.Interval, error) bool) bool {
+// sum yields sums of the windows that hosts have sent of a run. Unless until is zero, one that ends later is not whole yet.
+func (s Store) sum(ctx context.Context, whole *mapping.Run, sel history.Selection, until time.Time, yield func(*mapping.Interval, error) bool) bool {
 	key := func(w *window.Window) string { return "" }
 	switch level := max(sel.Level, mapping.Cluster); level {
 	case mapping.Host:
@@ -145,8 +146,12 @@ func (s Store) sum(ctx context.Context, whole *mapping.Run, sel history.Selectio
 	}
 	of := sel
 	of.Runs, of.Level, of.Light = []string{whole.Run.ID}, mapping.Host, false
-	var open []*window.Window // of one time
+	var open []*window.Window // that become one, of each direction and key: a long one, where fio hung, with those that others have in its time
+	var span window.Span      // of these
 	give := func() bool {
+		if !until.IsZero() && span.End.After(until) {
+			return true
+		}
 		slices.SortStableFunc(open, func(a, b *window.Window) int {
 			return cmp.Or(strings.Compare(a.Direction, b.Direction), strings.Compare(key(a), key(b)))
 		})
@@ -155,7 +160,7 @@ func (s Store) sum(ctx context.Context, whole *mapping.Run, sel history.Selectio
 			for n < len(open) && open[n].Direction == open[0].Direction && key(open[n]) == key(open[0]) {
 				n++
 			}
-			sum, err := window.Merge(open[:n])
+			sum, err := window.Merge(open[:n], span)
 			if err != nil {
 				return yield(nil, err)
 			}
@@ -169,16 +174,20 @@ func (s Store) sum(ctx context.Context, whole *mapping.Run, sel history.Selectio
 			}
 			open = open[n:]
 		}
+		span = window.Span{}
 		return true
 	}
 	for w, err := range window.Rejoin(s.Store.Intervals(ctx, of)) {
 		switch {
 		case err != nil:
 			return yield(nil, err)
-		case len(open) > 0 && !w.Start.Equal(open[0].Start) && !give():
+		case isEmpty(w):
+			continue
+		case len(open) > 0 && !w.Start.Before(span.End) && !give():
 			return false
 		}
 		open = append(open, w)
+		span.Add(w)
 	}
 	return give()
 }
@@ -201,10 +210,16 @@ func document(w *window.Window, run *mapping.Run, level mapping.Level) *mapping.
 	return d
 }
 
-// sentUntil returns the time until which all parts that are heard of have sent their windows. It is zero if all have ended.
+// isEmpty reports whether a window has nothing, as [Sender.End] makes those that were sent by mistake.
+func isEmpty(w *window.Window) bool {
+	return w.Completed == 0 && w.Weight == 0 && !w.Latency.HasPercentiles()
+}
+
+// sentUntil returns the time until which all parts have sent their windows, but for those that are silent or stuck. It is zero if there are
+// no others.
 func sentUntil(parts []*mapping.Part, now time.Time) (until time.Time) {
 	for _, p := range parts {
-		if last := p.Last; p.Ended.IsZero() && !isSilent(p, now) {
+		if last := p.Last; p.Ended.IsZero() && !isSilent(p, now) && !isStuck(p, now) {
 			if last.IsZero() { // it has begun, and its first window is not over
 				last = p.Document.Run.Start
 			}

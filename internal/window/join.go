@@ -416,10 +416,11 @@ func Ordered(levels ...iter.Seq2[*Window, error]) iter.Seq2[*Window, error] {
 	}
 }
 
-// Merge returns the sum of windows of one direction that begin and end at the same times, such as those of the hosts of a cluster. It
+// Merge returns the sum of windows of one direction, such as those of the hosts of a cluster. It spans a time in which all of them are, and
 // has the place of the first one.
-func Merge(windows []*Window) (*Window, error) {
+func Merge(windows []*Window, over Span) (*Window, error) {
 	w, sum := *windows[0], &joined{first: windows[0]}
+	w.Start, w.End = over.Start, over.End
 	for _, one := range windows {
 		h, err := one.Histogram()
 		if err != nil {
