@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -56,9 +57,9 @@ Of several runs, those that broke a rule come first, then those with an unknown 
 last line says how many there are of each. Of more than 20, those that met all are only
 counted: CSV and JSON have every run.
 
-The exit code is 4 if a rule is broken, and stderr names it; else 3 if a rule is
-unknown, such as one about a direction without requests. NOTE says where the limit lies
-within the error of the histogram's bins.
+The exit code is 4 if a rule is broken, else 3 if a rule is unknown, such as one about a
+direction without requests. NOTE says why, and where the limit lies within the error of the
+histogram's bins. With CSV, JSON and JUnit, stderr has it.
 
 --from, --to, --direction, --host and --job choose requests as for rank.
 
@@ -141,7 +142,11 @@ func (j *slaCall) one(ctx context.Context, run *query.Run) error {
 		return err
 	}
 	j.answered = true
-	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
+	log := j.log
+	if j.isPeople { // the table says it
+		log = slog.New(slog.DiscardHandler)
+	}
+	broken, unknown := slo.Log(log, &judgement.Run, judgement.Verdicts)
 	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
 	title := run.Name
 	if run.IsAlone || run.Stored == nil {

@@ -109,6 +109,10 @@ func figureOf(m facts.Metric, side []*series, p *pool, windowed float64) figure 
 			f.Number = facts.Known(quantile(ofRuns, 0.5))
 			f.ByFio = true
 		}
+	case lacking == 0 && isAlone: // as other commands have it: windows cut rows into shares
+		if a := m.InTotals(side[0].whole, side[0].bins); !math.IsNaN(a.Value) {
+			f.Number = facts.Known(a.Value)
+		}
 	case lacking == 0:
 	case isAlone && slices.Contains(facts.LatencyNames, m.Name):
 		if f.Number = us(m.OfTotals(side[0].whole)); f.IsOpen {

@@ -71,14 +71,6 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
 			continue
 		}
-		if s := r.series[d.Direction]; hasWindows && (s != nil || d.Direction != mapping.Sync) { // logs do not have syncs
-			if s != nil && !doc.Run.Live() {
-				light := *d.Totals
-				light.Latency.Bins = mapping.Bins{}
-				s.whole = &light
-			}
-			continue
-		}
 		h, err := &hist.Histogram{}, error(nil)
 		if !d.Latency.Bins.IsZero() {
 			h, err = d.Latency.Hist()
@@ -86,11 +78,19 @@ func (r *Run) AddTotals(doc *mapping.Run, directions []string) error {
 		if err != nil {
 			return err
 		}
+		if s := r.series[d.Direction]; hasWindows && (s != nil || d.Direction != mapping.Sync) { // logs do not have syncs
+			if s != nil && !doc.Run.Live() {
+				light := *d.Totals
+				light.Latency.Bins = mapping.Bins{}
+				s.whole, s.bins = &light, h
+			}
+			continue
+		}
 		ms, requests := d.DurationMS, d.Requests
 		if requests == 0 && d.IOPS > 0 { // fio says only how many a second
 			ms, requests = 1e6, int64(d.IOPS*1000)
 		}
-		r.series[d.Direction] = &series{totals: d.Totals, whole: d.Totals, cut: []block{{end: ms, completed: requests, latency: *h}}}
+		r.series[d.Direction] = &series{totals: d.Totals, whole: d.Totals, bins: h, cut: []block{{end: ms, completed: requests, latency: *h}}}
 	}
 	return nil
 }
@@ -220,6 +220,7 @@ type series struct {
 	cut     []block         // what is drawn, after all windows are added; what was kept is dropped then
 	totals  *mapping.Totals // of a run without windows; else nil
 	whole   *mapping.Totals // of a whole run, of which windows may lack requests; nil for a part of a run
+	bins    *hist.Histogram // of whole
 }
 
 // size returns the bytes of a request, the mean of the whole run, or NaN if it is not known.

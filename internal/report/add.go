@@ -105,14 +105,12 @@ func Side(ctx context.Context, run *query.Run, q *query.Query, one *compare.Run)
 
 // StoredSide is [Side] of a run in a history whose document has no histograms.
 func StoredSide(ctx context.Context, store history.Store, run *query.Run, q *query.Query, one *compare.Run) (*compare.Run, error) {
-	if run.Stored.NoWindows != "" || run.Stored.Sync != nil { // its totals have the bins of its report
-		doc, err := store.Run(ctx, run.Stored.Run.ID)
-		if err != nil {
-			return nil, err
-		}
-		if run.Stored = doc; run.Section != "" {
-			run.Stored = facts.Part(doc, run.Section)
-		}
+	doc, err := store.Run(ctx, run.Stored.Run.ID) // its totals have the bins of the whole run
+	if err != nil {
+		return nil, err
+	}
+	if run.Stored = doc; run.Section != "" {
+		run.Stored = facts.Part(doc, run.Section)
 	}
 	return Side(ctx, run, q, one)
 }

@@ -114,13 +114,13 @@ func (v *Verdict) Message(run *mapping.RunInfo) string {
 	}
 	text = fmt.Sprintf("sla %s: %s: ", v.Rule, text)
 	if v.State == Unknown {
-		if text += "unknown: " + v.Why; v.Lack != "" {
-			text += ", because " + v.Lack
-		}
-		return text
+		return text + "unknown: " + v.reason()
 	}
 	return text + v.text(run.Start)
 }
+
+// reason returns why the state is unknown.
+func (v *Verdict) reason() string { return strings.TrimSuffix(v.Why+", because "+v.Lack, ", because ") }
 
 // text says what is known of a rule in its direction.
 func (v *Verdict) text(start time.Time) string {
@@ -196,12 +196,12 @@ func Conclusion(verdicts []Verdict, start time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// brief says in a few words by what a rule is met or broken, or why that is not known: "reads for 58.0s of 60.0s, broken 09:12:04.000 to
+// brief says in a few words by what a rule is met or broken, or what is not known: "reads for 58.0s of 60.0s, broken 09:12:04.000 to
 // 09:12:06.000".
 func (v *Verdict) brief(start time.Time) string {
 	at := func(ms int64) string { return unit.Time(start.Add(time.Duration(ms)*time.Millisecond), unit.OfDayMS) }
 	if v.State == Unknown {
-		return strings.TrimSuffix(v.Why+", because "+v.Lack, ", because ")
+		return v.Why
 	}
 	text := mapping.Plural(v.Direction) + " " + v.ValueText()
 	if w := &v.Windows; v.Rule.InWindows() {
@@ -310,7 +310,7 @@ func Columns() []table.Column[*Row] {
 			if r.Close && r.Why == "" {
 				return closeText
 			}
-			return r.Why
+			return r.reason()
 		}}},
 	)
 }
