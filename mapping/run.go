@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -566,9 +565,4 @@ func (r *Run) Compact(ms int64, at time.Time) *Run {
 	c.Run.Ingest = hex.EncodeToString(sum[:8])
 	c.IntervalMS, c.Documents = ms, Documents{}
 	return &c
-}
-
-// AppendLight appends [Run.Light] as JSON.
-func (r *Run) AppendLight(dst []byte) []byte {
-	return appendObject(dst, reflect.ValueOf(r.Light()).Elem())
 }

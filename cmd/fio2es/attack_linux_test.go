@@ -146,7 +146,7 @@ var attacks = []struct {
 			blob = append(blob, 0x1d, 0, 0xff, 0xff, 0xff) // the same again, 16 MB of it
 		}
 		binary.LittleEndian.PutUint64(blob, xxhash.Sum64(blob[8:]))
-		_, err = db.Exec(`UPDATE runs SET doc = ?; UPDATE lights SET doc = ?`, blob, blob)
+		_, err = db.Exec(`UPDATE runs SET doc = ?; UPDATE summaries SET doc = ?`, blob, blob)
 		check(t, err)
 		check(t, db.Close())
 		return []string{"runs", "--history", path}

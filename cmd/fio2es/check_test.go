@@ -22,7 +22,7 @@ func TestCheckHistory(t *testing.T) {
 		{`DELETE FROM intervals WHERE level = 1 AND ingest = (SELECT ingest FROM intervals WHERE level = 1 GROUP BY ingest HAVING count(*) = 12)`, "it lacks 12 of 12 documents of level cluster", " again with --verify", 3},
 		{`UPDATE intervals SET doc = x'0102' WHERE ingest = 1 AND level = 2`, "some of its interval documents cannot be read: ingest cbt-archive:", " again with --force", 3},
 		{`UPDATE runs SET doc = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
-		{`UPDATE lights SET doc = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
+		{`UPDATE summaries SET doc = x'00' WHERE run = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
 		{`INSERT INTO ingests SELECT 99, run, 'other', 0 FROM ingests WHERE number = 1`, "documents of versions that are not current", "was interrupted: removed\n", 0},
 		{`INSERT INTO ingests VALUES (99, 'abcdef', 'other', 0)`, "run abcdef: it has interval documents, but no run document", "was interrupted: removed\n", 0},
 	} {

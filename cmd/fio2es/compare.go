@@ -230,7 +230,11 @@ func (c *comparison) compareRuns(ctx context.Context, args []string) error {
 		}
 		return nil
 	}
-	from, err := c.stored(ctx, c.baseline.Filter())
+	var others []*mapping.Run
+	for _, side := range sides {
+		others = append(others, selectionOf(side).docs...)
+	}
+	from, err := c.stored(ctx, c.baseline.Filter(others))
 	if err != nil {
 		return err
 	}
@@ -329,6 +333,11 @@ func (c *comparison) baselineOf(ctx context.Context, title string, other *compar
 		runs = append(runs, r.Document)
 	}
 	list, notes, err := c.baseline.Of(runs, from)
+	if err != nil && title == "" { // the message names the nearest run of all
+		if from, failed := c.stored(ctx, c.baseline.Filter(nil)); failed == nil {
+			_, notes, err = c.baseline.Of(runs, from)
+		}
+	}
 	for _, text := range notes {
 		c.note(title, text)
 	}
@@ -445,7 +454,11 @@ func (c *comparison) compareMatched(ctx context.Context, list []*selection, matc
 	if c.baseline == nil {
 		base, list = list[0], list[1:]
 	} else {
-		from, err := c.stored(ctx, c.baseline.Filter())
+		var others []*mapping.Run
+		for _, other := range list {
+			others = append(others, other.docs...)
+		}
+		from, err := c.stored(ctx, c.baseline.Filter(others))
 		if err != nil {
 			return err
 		}

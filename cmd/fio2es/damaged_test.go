@@ -15,7 +15,7 @@ func TestDamagedRunDocument(t *testing.T) {
 	whole := outputOf(t, "runs", "--history", db, "--format", "csv")
 	id := ids(whole)[1]
 	spoil(t, db, `UPDATE runs SET doc = x'00' WHERE id = '`+id+`'`)
-	spoil(t, db, `UPDATE lights SET doc = x'00' WHERE id = '`+id+`'`)
+	spoil(t, db, `UPDATE summaries SET doc = x'00' WHERE run = '`+id+`'`)
 	out, errs := outAndErr(t, 3, "runs", "--history", db, "--format", "csv")
 	if got := ids(out); len(got) != 2 {
 		t.Errorf("runs %v", got)
@@ -42,7 +42,7 @@ func TestPushOntoDamagedRun(t *testing.T) {
 	outAndErr(t, 0, "ingest", "--history", to, "--interval", "2s", exampleArchive)
 	found := ids(outputOf(t, "runs", "--history", to, "--format", "csv"))
 	spoil(t, to, `UPDATE runs SET doc = x'00' WHERE id = '`+found[0]+`'`)
-	spoil(t, to, `UPDATE lights SET doc = x'00' WHERE id = '`+found[0]+`'`)
+	spoil(t, to, `UPDATE summaries SET doc = x'00' WHERE run = '`+found[0]+`'`)
 	spoil(t, to, `UPDATE runs SET doc = x'00' WHERE id = '`+found[1]+`'`)
 	_, errs := outAndErr(t, 3, "push", "--history", from, "--into", to)
 	expect(t, "push", errs, found[0][:8], found[1][:8], "is not pushed: the document of this run in the other history cannot be read")

@@ -109,11 +109,6 @@ func (t *trendCall) find(ctx context.Context, args []string) error {
 		return err
 	}
 	defer store.Close()
-	watched := query.Watch(filter)
-	runs, err := t.readRuns(ctx, store, watched)
-	if err != nil {
-		return err
-	}
 	if len(args) > 0 {
 		selectors, _, err := parseSelectors(args)
 		if err != nil {
@@ -124,12 +119,16 @@ func (t *trendCall) find(ctx context.Context, args []string) error {
 			return err
 		}
 		t.only = map[string]bool{}
-		for _, part := range facts.Parts(named...) {
+		parts := facts.Parts(named...)
+		for _, part := range parts {
 			t.only[workload.Key(part)] = true
 		}
-		runs = slices.DeleteFunc(runs, func(run *mapping.Run) bool {
-			return !slices.ContainsFunc(facts.Parts(run), func(part *mapping.Run) bool { return t.only[workload.Key(part)] })
-		})
+		filter.Where = query.Both(filter.Where, query.SameSettings(parts...))
+	}
+	watched := query.Watch(filter)
+	runs, err := t.readRuns(ctx, store, watched)
+	if err != nil {
+		return err
 	}
 	if len(runs) == 0 {
 		if err = t.printNoRuns(ctx, store, watched.Filter); t.gate.Last > 0 {

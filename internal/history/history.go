@@ -167,6 +167,9 @@ type Condition interface {
 	Started() (from, to time.Time)
 	// Live reports whether only live runs can meet the condition.
 	Live() bool
+	// Workloads returns the ids of workloads. All runs that meet the condition are of one of them, or have a section that is. Without
+	// ids they may be of any.
+	Workloads() []string
 }
 
 // LiveRuns is the condition that a run is live.
@@ -183,6 +186,9 @@ func (LiveRuns) Started() (from, to time.Time) { return from, to }
 
 // Live implements [Condition].
 func (LiveRuns) Live() bool { return true }
+
+// Workloads implements [Condition].
+func (LiveRuns) Workloads() []string { return nil }
 
 // Started returns bounds of the start of all runs that f selects: [from, to), with those of the condition. A zero time is no
 // bound.
@@ -202,6 +208,20 @@ func (f *RunFilter) Started() (from, to time.Time) {
 
 // Live reports whether f selects only live runs, so that a store need not read others.
 func (f *RunFilter) Live() bool { return f.Where != nil && f.Where.Live() }
+
+// Workloads returns the ids of the workloads of which the runs are that f selects, or none if they may be of any. A store finds them
+// by these ids, and besides those whose sections have workloads of their own, and those whose documents have no id of the same
+// version of the rule: [RunFilter.Matches] knows their workloads. version begins all ids of the version.
+func (f *RunFilter) Workloads() (ids []string, version string) {
+	if f.Where != nil {
+		ids = f.Where.Workloads()
+	}
+	if len(ids) > 0 {
+		version, _, _ = strings.Cut(ids[0], "-")
+		version += "-"
+	}
+	return ids, version
+}
 
 // Selection selects interval documents. An empty list selects all values.
 type Selection struct {

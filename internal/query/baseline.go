@@ -27,11 +27,14 @@ func ParseBaseline(text string, now time.Time) (*Baseline, error) {
 	return &Baseline{s}, err
 }
 
-// Filter returns the filter of the runs that [Baseline.Of] needs.
-func (b *Baseline) Filter() history.RunFilter {
+// Filter returns the filter of the runs that [Baseline.Of] needs for runs. Without runs it selects also those of other workloads.
+func (b *Baseline) Filter(runs []*mapping.Run) history.RunFilter {
 	f := history.RunFilter{Light: true}
 	if b.condition != nil {
 		f.Where = b.condition
+	}
+	if len(runs) > 0 {
+		f.Where = Both(f.Where, SameSettings(runs...))
 	}
 	return f
 }

@@ -279,10 +279,17 @@ func OneOf(runs []*mapping.Run) *where.Condition {
 	return where.That("those that are named", func(run *mapping.Run) bool { return ids[run.Run.ID] })
 }
 
-// SameSettings returns the condition that a run, or a section of it, has the same settings as run: see [workload.Key].
-func SameSettings(run *mapping.Run) *where.Condition {
-	key := workload.Key(run)
-	return where.That("the same settings", func(run *mapping.Run) bool { return workload.Has(run, key) })
+// SameSettings returns the condition that a run, or a section of it, has the same settings as one of runs: see [workload.Key].
+func SameSettings(runs ...*mapping.Run) *where.Condition {
+	var keys []string
+	for _, run := range runs {
+		if key := workload.Key(run); !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return where.OfWorkloads("the same settings", keys, func(run *mapping.Run) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return workload.Has(run, key) })
+	})
 }
 
 // RunText returns the short id of a run, its title and when it started.

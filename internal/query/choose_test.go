@@ -411,7 +411,7 @@ func TestBaseline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		filter := b.Filter()
+		filter := b.Filter(nil)
 		var of, from []*mapping.Run
 		for _, run := range all {
 			if filter.Matches(run) {

@@ -2,7 +2,6 @@ package where
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +32,7 @@ func TestColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		brief := new(mapping.Run)
-		if err := json.Unmarshal(run.AppendLight(nil), brief); err != nil {
+		if err := brief.UnmarshalLight(run.AppendLight(nil)); err != nil {
 			t.Fatal(err)
 		}
 		to := table.New(&b, c.format, columns)

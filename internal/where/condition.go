@@ -42,10 +42,11 @@ type Condition struct {
 	join  string       // "and", "or" or "not" of the parts; empty for a test
 	parts []*Condition // one for "not"
 
-	field *Field                  // of a test; nil for [That]
-	op    string                  // "=", "<", "~" …; empty for a field alone
-	value any                     // that field is compared with: string, bool, float64 or period
-	that  func(*mapping.Run) bool // of [That]
+	field     *Field                  // of a test; nil for [That]
+	op        string                  // "=", "<", "~" …; empty for a field alone
+	value     any                     // that field is compared with: string, bool, float64 or period
+	that      func(*mapping.Run) bool // of [That]
+	workloads []string                // of [OfWorkloads]
 }
 
 // period is a time in a condition: [from, to).
@@ -347,6 +348,24 @@ func That(text string, isMet func(*mapping.Run) bool) *Condition {
 	return &Condition{text: text, that: isMet}
 }
 
+// OfWorkloads is like [That], for a function that only runs meet that are of workloads with these ids, or have a section that is.
+func OfWorkloads(text string, ids []string, isMet func(*mapping.Run) bool) *Condition {
+	return &Condition{text: text, that: isMet, workloads: ids}
+}
+
+// Workloads returns the ids of the workloads of which all runs are that meet the condition, or none if they may be of any.
+func (c *Condition) Workloads() []string {
+	for t := range c.tests(true) {
+		switch id, _ := t.value.(string); {
+		case len(t.workloads) > 0:
+			return t.workloads
+		case t.field != nil && t.field.Path == mapping.WorkloadField && t.op == "=" && strings.Contains(id, "-"):
+			return []string{id}
+		}
+	}
+	return nil
+}
+
 // Parts returns the conditions that "and" joins. For other conditions it returns the condition itself; for the empty
 // one, none.
 func (c *Condition) Parts() []*Condition {
@@ -373,19 +392,19 @@ func isWrapped(text string) bool {
 // Fields returns the fields that the condition names, each once.
 func (c *Condition) Fields() (list []*Field) {
 	for t := range c.tests(false) {
-		if !slices.Contains(list, t.field) {
+		if t.field != nil && !slices.Contains(list, t.field) {
 			list = append(list, t.field)
 		}
 	}
 	return list
 }
 
-// tests yields the tests of fields. With isRequired, it yields only those that a run must pass to meet the condition.
+// tests yields the tests of fields, and the functions of [That]. With isRequired, it yields only those that a run must pass to meet the condition.
 func (c *Condition) tests(isRequired bool) iter.Seq[*Condition] {
 	return func(yield func(*Condition) bool) {
 		switch {
 		case c == nil || isRequired && (c.join == "or" || c.join == "not"):
-		case c.field != nil:
+		case c.field != nil, c.that != nil:
 			yield(c)
 		default:
 			for _, part := range c.parts {
@@ -403,7 +422,7 @@ func (c *Condition) tests(isRequired bool) iter.Seq[*Condition] {
 func (c *Condition) Started() (from, to time.Time) {
 	for t := range c.tests(true) {
 		span, ok := t.value.(period)
-		if !ok || t.field.Path != mapping.StartField {
+		if !ok || t.field.Path != mapping.StartField { // only tests of fields have values
 			continue
 		}
 		switch t.op {
@@ -429,7 +448,7 @@ func (c *Condition) Started() (from, to time.Time) {
 // Live reports whether only live runs can meet the condition.
 func (c *Condition) Live() bool {
 	for t := range c.tests(true) {
-		if t.field.Name == "live" && t.passes(true) == yes && t.passes(false) == no {
+		if t.field != nil && t.field.Name == "live" && t.passes(true) == yes && t.passes(false) == no {
 			return true
 		}
 	}

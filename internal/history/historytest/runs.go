@@ -93,6 +93,44 @@ func testFilter(t *testing.T, s history.Store) {
 	}
 }
 
+// testWorkloads: runs of a workload are found, also by a section, and if their documents are of another version of the rule or have no
+// workload.
+func testWorkloads(t *testing.T, s history.Store) {
+	for i, id := range []string{"2-a", "2-b", "1-a", "", "3-a", "2-c", "2-a"} {
+		run := NewRun(fmt.Sprint("run", i), "1")
+		run.Run.Start, run.Workload = Start.Add(time.Duration(i)*time.Hour), mapping.Workload{ID: id}
+		if id == "2-c" {
+			run.Sections = []mapping.RunSection{{Name: "x", Workload: mapping.Workload{ID: "2-a"}}, {Name: "y", Workload: mapping.Workload{ID: "2-x"}}}
+		}
+		finish(t, s, run)
+	}
+	isOf := func(r *mapping.Run, ids ...string) bool {
+		return !strings.HasPrefix(r.Workload.ID, "2-") || slices.Contains(ids, r.Workload.ID) ||
+			slices.ContainsFunc(r.Sections, func(s mapping.RunSection) bool { return slices.Contains(ids, s.Workload.ID) })
+	}
+	for _, c := range []struct {
+		ids  []string
+		f    history.RunFilter
+		want []string
+	}{
+		{[]string{"2-a"}, history.RunFilter{}, []string{"run6", "run5", "run4", "run3", "run2", "run0"}},
+		{[]string{"2-a"}, history.RunFilter{Light: true, Limit: 2}, []string{"run6", "run5"}},
+		{[]string{"2-b", "2-x"}, history.RunFilter{Light: true}, []string{"run5", "run4", "run3", "run2", "run1"}},
+		{[]string{"2-none"}, history.RunFilter{To: Start.Add(4 * time.Hour)}, []string{"run3", "run2"}},
+	} {
+		c.f.Where = ofWorkloads{func(r *mapping.Run) bool { return isOf(r, c.ids...) }, c.ids}
+		equal(t, c.want, names(collect(t, s.Runs(t.Context(), c.f))), "%v %+v", c.ids, c.f)
+	}
+}
+
+// ofWorkloads is a condition that only runs of some workloads meet.
+type ofWorkloads struct {
+	only
+	ids []string
+}
+
+func (c ofWorkloads) Workloads() []string { return c.ids }
+
 // unsure is a condition that other runs may meet, too.
 type unsure struct{ only }
 
@@ -180,6 +218,8 @@ func (only) Undecided(*mapping.Run) bool { return false }
 func (only) Started() (from, to time.Time) { return from, to }
 
 func (only) Live() bool { return false }
+
+func (only) Workloads() []string { return nil }
 
 func mode(name string) only { return func(r *mapping.Run) bool { return r.CBT.Mode == name } }
 

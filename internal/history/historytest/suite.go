@@ -55,6 +55,7 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Prefix", testPrefix},
 		{"Filter", testFilter},
 		{"Live", testLive},
+		{"Workloads", testWorkloads},
 		{"Light", testLight},
 		{"Holding", testHolding},
 		{"ManyHashes", testManyHashes},

@@ -16,8 +16,8 @@ import (
 
 // All documents are packed in one way: an XXH64 of what follows, because SQLite does not find all damage, and the
 // document compressed with S2. S2 takes a fifth of zstd's time to compress and a tenth to decompress. It makes a history
-// of one-second windows 5 to 15 % larger, and one of windows of ten seconds or more no larger. Run documents are JSON,
-// interval documents in mapping's compact form.
+// of one-second windows 5 to 15 % larger, and one of windows of ten seconds or more no larger. Run documents are JSON, their
+// summaries and interval documents in mapping's compact forms.
 const sumBytes = 8
 
 // buffers has *[]byte for documents that are not compressed.
@@ -100,7 +100,14 @@ func unpackInterval(blob []byte) (*mapping.Interval, error) {
 
 func unpackRun(blob []byte) (run *mapping.Run, err error) {
 	err = unpack(blob, func(text []byte) (err error) {
-		run, err = history.DecodeRun(text)
+		if !mapping.IsLight(text) {
+			run, err = history.DecodeRun(text)
+			return err
+		}
+		run = new(mapping.Run)
+		if err = run.UnmarshalLight(text); err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
+			err = mapping.ErrIdentity
+		}
 		return err
 	})
 	return run, err

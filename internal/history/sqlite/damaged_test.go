@@ -21,7 +21,7 @@ func TestDamagedRunInSQLite(t *testing.T) {
 	if _, err := db.Exec(`UPDATE runs SET doc = x'00' WHERE id = ?`, historytest.ID("b")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec(`UPDATE lights SET doc = x'00' WHERE id = ?`, historytest.ID("b")); err != nil {
+	if _, err := db.Exec(`UPDATE summaries SET doc = x'00' WHERE run = ?`, historytest.ID("b")); err != nil {
 		t.Fatal(err)
 	}
 	historytest.DamagedAmong(t, s, 2)

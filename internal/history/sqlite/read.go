@@ -47,15 +47,19 @@ func (s *Store) Run(ctx context.Context, id string) (run *mapping.Run, err error
 // Runs implements [history.Store].
 func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	from, to := span(f.Started())
-	// the table lights is sorted by start
-	doc := "(SELECT doc FROM runs WHERE runs.id = lights.id)"
+	doc := "(SELECT doc FROM runs WHERE runs.id = run)"
 	if f.Light {
 		doc = "doc"
 	}
 	where, args := `start >= ? AND start < ?`, []any{from, to}
 	of := func(column, begin string) { // an index serves the condition on a range
-		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ` + column + ` >= ? AND ` + column + ` < ? || char(0x10FFFF))`
+		where += ` AND run IN (SELECT id FROM runs WHERE ` + column + ` >= ? AND ` + column + ` < ? || char(0x10FFFF))`
 		args = append(args, begin, begin)
+	}
+	if workloads, version := f.Workloads(); len(workloads) > 0 {
+		some := ` SELECT run FROM ` + s.summaries + ` WHERE workload `
+		where += ` AND run IN (` + some + `IN (SELECT value FROM json_each(?)) UNION ALL` + some + `< ? UNION ALL` + some + `> ? || char(0x10FFFF))`
+		args = append(args, list(workloads), version, version)
 	}
 	if f.Live() {
 		of(`ingest`, mapping.LivePrefix)
@@ -63,7 +67,7 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 	if f.Execution != "" {
 		of(`execution`, f.Execution)
 	}
-	return f.Select(s.runs(ctx, `SELECT id, `+doc+` FROM lights WHERE `+where+` ORDER BY start DESC, id`, args...))
+	return f.Select(s.runs(ctx, `SELECT run, `+doc+` FROM `+s.summaries+` WHERE `+where+` ORDER BY start DESC, run`, args...))
 }
 
 // Intervals implements [history.Store]. Documents of one run come in the order of the file. Documents of several
@@ -241,8 +245,8 @@ func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.R
 // Versions implements [history.Store].
 func (s *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, `SELECT runs.id, lights.doc FROM runs JOIN lights ON lights.start = runs.start AND lights.id = runs.id
-		WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
+	for run, err := range s.runs(ctx, `SELECT run, doc FROM `+s.summaries+`
+		WHERE run IN (SELECT value FROM json_each(?))`, list(ids)) {
 		var damaged *history.DamagedRunError
 		switch {
 		case errors.As(err, &damaged):

@@ -43,7 +43,7 @@ func TestReclaim(t *testing.T) {
 		if err != nil || freed > 0 != want {
 			t.Fatalf("%d: freed %d: %v", i, freed, err)
 		}
-		if want && size() > 2*freed+1<<17 { // two thirds are left, a page for each table and index, and the log is empty
+		if want && size() > 2*freed+1<<18 { // two thirds are left, a page for each table and index, and the log is empty
 			t.Errorf("%d bytes are left, and %d were freed", size(), freed)
 		}
 	}

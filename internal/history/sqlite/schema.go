@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 
 	"github.com/fio2es/fio2es/internal/history"
 )
@@ -13,14 +14,17 @@ const (
 	// program.
 	applicationID = 0x66696f32
 
-	// schemaVersion is the version of the tables and of the documents in them (PRAGMA user_version).
-	schemaVersion = 1
+	// schemaVersion is the version of the tables and of the documents in them (PRAGMA user_version). Files of firstVersion are read,
+	// too, and become files of schemaVersion when they are opened for writing.
+	schemaVersion, firstVersion = 2, 1
 )
 
 // tables creates the tables. Times are milliseconds since 1970.
 //   - runs: the run documents, packed as in codec.go. Its rows have numbers, because without them each document of more than a quarter
 //     of a page takes another page.
-//   - lights: run documents without histograms and lists of files, in the order of lists.
+//   - summaries: run documents without histograms and lists of files, in their compact form, and what lists select and sort them by.
+//     workload is that of the run, or empty if its sections have others: then the document says which. Files of firstVersion have
+//     the table lights in its place, with JSON.
 //   - ingests: a short number for each version of a run, never used again (AUTOINCREMENT): see Store.Finish.
 //   - intervals: interval documents, stored in the order in which they are read: the documents of
 //     one run and level lie together, sorted by time. job is that of [mapping.Interval.Series].
@@ -36,12 +40,6 @@ CREATE TABLE runs (
 	doc       BLOB NOT NULL
 );
 CREATE INDEX runs_by_execution ON runs (execution, start);
-CREATE TABLE lights (
-	start INTEGER NOT NULL,
-	id    TEXT NOT NULL,
-	doc   BLOB NOT NULL,
-	PRIMARY KEY (start DESC, id)
-) WITHOUT ROWID;
 CREATE TABLE ingests (
 	number  INTEGER PRIMARY KEY AUTOINCREMENT,
 	run     TEXT NOT NULL,
@@ -79,8 +77,16 @@ CREATE TABLE removed_files (
 CREATE INDEX removed_files_by_run ON removed_files (run);
 `
 
-// later creates what earlier histories lack: the table of the parts of shared runs, and what finds live runs.
+// later creates what earlier histories lack: the summaries, the table of the parts of shared runs, and what finds live runs.
 const later = `
+CREATE TABLE IF NOT EXISTS summaries (
+	run      TEXT PRIMARY KEY,
+	start    INTEGER NOT NULL,
+	workload TEXT NOT NULL,
+	doc      BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS summaries_by_start ON summaries (start DESC, run);
+CREATE INDEX IF NOT EXISTS summaries_by_workload ON summaries (workload, start DESC, run);
 CREATE INDEX IF NOT EXISTS runs_by_ingest ON runs (ingest, start, id);
 CREATE TABLE IF NOT EXISTS parts (
 	run    TEXT NOT NULL,
@@ -91,44 +97,85 @@ CREATE TABLE IF NOT EXISTS parts (
 ) WITHOUT ROWID;
 `
 
-// hasTables reports whether a file is a history; false means an empty file. It fails if another program or another
+// versionOf returns the version of the tables of a file; 0 means an empty file. It fails if another program or another
 // version of fio2es made the file.
-func hasTables(ctx context.Context, from interface {
+func versionOf(ctx context.Context, from interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) (bool, error) {
-	var id, version, tables int
+}) (version int, err error) {
+	var id, tables int
 	row := from.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id AS a, pragma_user_version AS v`)
 	if err := row.Scan(&id, &version, &tables); err != nil {
-		return false, fmt.Errorf("read version: %w", err)
+		return 0, fmt.Errorf("read version: %w", err)
 	}
 	switch {
 	case id == 0 && version == 0 && tables == 0:
-		return false, nil
+		return 0, nil
 	case id != applicationID:
-		return false, fmt.Errorf("read version: a database of another program: %w", history.ErrDamaged)
-	case version != schemaVersion:
-		return false, fmt.Errorf("its version is %d, this fio2es reads and writes version %d: %w", version, schemaVersion, history.ErrVersion)
+		return 0, fmt.Errorf("read version: a database of another program: %w", history.ErrDamaged)
+	case version != schemaVersion && version != firstVersion:
+		return 0, fmt.Errorf("its version is %d, this fio2es reads and writes version %d: %w", version, schemaVersion, history.ErrVersion)
 	}
-	return true, nil
+	return version, nil
 }
 
-// createTables creates the tables of an empty file in one transaction.
+// createTables creates the tables of an empty file, and those that a file lacks, in one transaction.
 func (s *Store) createTables(ctx context.Context) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
-		ok, err := hasTables(ctx, tx)
+		version, err := versionOf(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			_, err = tx.ExecContext(ctx, fmt.Sprintf("%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, applicationID, schemaVersion))
+		statements := later
+		switch version {
+		case 0:
+			statements = fmt.Sprintf("%s%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, later, applicationID, schemaVersion)
+		case firstVersion:
+			statements += fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)
 		}
-		if err == nil {
-			_, err = tx.ExecContext(ctx, later)
+		if _, err = tx.ExecContext(ctx, statements); err == nil && version == firstVersion {
+			err = summarize(ctx, tx)
 		}
 		if err != nil {
 			return fmt.Errorf("create tables: %w", err)
 		}
 		return nil
 	})
+}
+
+// summarize makes the summaries of a file of firstVersion, some hundred at a time. Documents that cannot be read stay as they are.
+func summarize(ctx context.Context, tx *sql.Tx) error {
+	const most = 500
+	type light struct {
+		id    string
+		start int64
+		doc   []byte
+	}
+	for last := (light{start: math.MaxInt64}); ; {
+		var some []light
+		err := each(ctx, tx, func(rows *sql.Rows) error {
+			var one light
+			err := rows.Scan(&one.id, &one.start, &one.doc)
+			some = append(some, one)
+			return err
+		}, `SELECT id, start, doc FROM lights WHERE start < ?1 OR start = ?1 AND id > ?2 ORDER BY start DESC, id LIMIT ?3`, last.start, last.id, most)
+		if err != nil {
+			return fmt.Errorf("read runs: %w", err)
+		}
+		if len(some) == 0 {
+			break
+		}
+		for _, one := range some {
+			workload := ""
+			if run, err := unpackRun(one.doc); err == nil {
+				workload, one.doc = workloadOf(run), pack(run.AppendLight)
+			}
+			if _, err := tx.ExecContext(ctx, insertSummary, one.id, one.start, workload, one.doc); err != nil {
+				return fmt.Errorf("insert summary: %w", err)
+			}
+		}
+		last = some[len(some)-1]
+	}
+	_, err := tx.ExecContext(ctx, `DROP TABLE lights`)
+	return err
 }

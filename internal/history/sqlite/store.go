@@ -35,6 +35,8 @@ type Store struct {
 	opened fs.FileInfo // state of the file when it was opened
 	spoilt atomic.Bool // SQLite has found damage in the file
 
+	summaries string // the table with the run documents of lists; of a file of firstVersion a query that has its columns
+
 	reads *sql.DB // several connections, because reads may be nested
 	// one connection, so that transactions follow one another; nil if the history was opened for reading
 	writes *sql.DB
@@ -45,7 +47,7 @@ type Store struct {
 
 // newStore opens the store of a file. how makes the connections.
 func newStore(ctx context.Context, path string, how func(*Store, context.Context) error) (*Store, error) {
-	s := &Store{path: path, begun: map[history.Version]int64{}}
+	s := &Store{path: path, summaries: `summaries`, begun: map[history.Version]int64{}}
 	err := how(s, ctx)
 	if err == nil {
 		err = s.checkPlace()
@@ -87,9 +89,12 @@ func (s *Store) connectReader(ctx context.Context) (err error) {
 	if s.reads, err = connect(s.path, "rw", "query_only(1)"); err != nil {
 		return err
 	}
-	ok, err := hasTables(ctx, s.reads)
-	if err == nil && !ok { // an ingest was killed before it created the tables
+	version, err := versionOf(ctx, s.reads)
+	switch {
+	case err == nil && version == 0: // an ingest was killed before it created the tables
 		err = fmt.Errorf("an empty file: %w", fs.ErrNotExist)
+	case version == firstVersion:
+		s.summaries = `(SELECT id AS run, start, '' AS workload, doc FROM lights)`
 	}
 	return err
 }

@@ -22,8 +22,8 @@ const (
 	insertIngest = `INSERT INTO ingests (run, ingest, written) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET written = excluded.written RETURNING number`
 
-	insertLight = `INSERT INTO lights (start, id, doc) VALUES (?, ?, ?)`
-	deleteLight = `DELETE FROM lights WHERE (start, id) = (SELECT start, id FROM runs WHERE id = ?)`
+	insertSummary = `INSERT OR REPLACE INTO summaries (run, start, workload, doc) VALUES (?, ?, ?, ?)`
+	deleteSummary = `DELETE FROM summaries WHERE run = ?`
 
 	insertRun = `INSERT INTO runs (id, ingest, execution, start, doc) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, execution = excluded.execution, start = excluded.start, doc = excluded.doc`
@@ -142,14 +142,19 @@ func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 // putRun stores a run document in both of its forms.
 func (s *Store) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
 	id, start := run.Run.ID, run.Run.Start.UnixMilli()
-	if _, err := tx.ExecContext(ctx, deleteLight, id); err != nil {
-		return err
-	}
 	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, run.Run.Execution, start, pack(run.AppendJSON))
 	if err == nil {
-		_, err = tx.ExecContext(ctx, insertLight, start, id, pack(run.AppendLight))
+		_, err = tx.ExecContext(ctx, insertSummary, id, start, workloadOf(run), pack(run.AppendLight))
 	}
 	return err
+}
+
+// workloadOf returns the workload by which the run is found: "" if its sections have workloads of their own.
+func workloadOf(run *mapping.Run) string {
+	if len(run.Sections) > 0 {
+		return ""
+	}
+	return run.Workload.ID
 }
 
 // keep returns the run with the labels and the note of the stored run, which people may have changed since the run
@@ -184,7 +189,7 @@ func (s *Store) Delete(ctx context.Context, runID string) error {
 		if !known {
 			return fmt.Errorf("delete run %q: %w", runID, history.ErrNotFound)
 		}
-		for _, statement := range []string{deleteLight, deleteRun, deleteFiles} {
+		for _, statement := range []string{deleteSummary, deleteRun, deleteFiles} {
 			if _, err := tx.ExecContext(ctx, statement, runID); err != nil {
 				return fmt.Errorf("delete run: %w", err)
 			}

@@ -1,0 +1,468 @@
+package mapping
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// lightForm begins the compact form of [Run.Light]. JSON begins with "{".
+const lightForm = 1
+
+// lightNames are the names of members in the compact form, which has their numbers in this list. Names of new members are added
+// at the end, and none is removed, because stored documents have the numbers.
+const lightNames = `run workload cbt config fio hosts clock weighting interval_ms levels no_windows placed all read write trim sync sections
+recovered missing warnings sla changes source documents ingested fio2es id name archive path start end ingest labels edited note complete partial
+lacks execution stage stages stage_name compacted from at benchmark mode rwmixread op_size iodepth total_iodepth numjobs concurrent_procs volumes
+clients osds osd_hosts pool_profile ceph_version osd_ra client_ra time ramp iteration version format options jobs usr_cpu sys_cpu
+context_switches skew_ms clock_error_ms clock_offset_ms requests iops latency min mean max stddev error_ms bytes duration_ms bandwidth means sums
+unbinned bounds slat clat lat histogram layout p50 p75 p90 p95 p99 p99_9 p99_99 exact values counts confidence low high step percentile_step
+percentiles rank value rule holds limit direction metric verdict before after percent before_run text marked files hash list role begin says
+cluster host job section`
+
+// How a value of the compact form is written, in the two lowest bits of what begins it. The other bits are the number of the member.
+const (
+	lightInt       = iota // a varint: an integer, a flag, or a time in milliseconds since 1970
+	lightFloat            // 8 bytes
+	lightBytes            // a length and as many bytes: a text, an object, a list or a map
+	lightThousands        // a varint of thousandths, as most latencies are
+)
+
+// The kinds of values in a configuration, in place of the number of a member.
+const (
+	anyValue = iota // a text or a number
+	anyMap
+	anyList
+	anyFlag
+	anyNull
+)
+
+// lightPlan has the members of a struct, and the field of each number, or -1.
+type lightPlan struct {
+	members []member
+	numbers []uint64
+	fields  []int16
+}
+
+var lightPlans sync.Map
+
+func lightOf(t reflect.Type) *lightPlan {
+	if p, ok := lightPlans.Load(t); ok {
+		return p.(*lightPlan)
+	}
+	names := strings.Fields(lightNames)
+	p := &lightPlan{members: membersOf(t), fields: make([]int16, len(names))}
+	for i := range p.fields {
+		p.fields[i] = -1
+	}
+	for _, m := range p.members {
+		n := slices.Index(names, m.name)
+		p.numbers = append(p.numbers, uint64(n)) // a test finds a name without a number
+		p.fields[n] = int16(m.field)
+	}
+	lightPlans.Store(t, p)
+	return p
+}
+
+// AppendLight appends [Run.Light] in a compact form, for lists of many runs: it is read ten times as fast as JSON. Reading it gives
+// the same as reading the JSON. It has each member that is not zero, with its number; what it does not know a reader skips.
+func (r *Run) AppendLight(dst []byte) []byte {
+	return appendLight(append(dst, lightForm), reflect.ValueOf(r.Light()).Elem())
+}
+
+// IsLight reports whether a document has the compact form. Otherwise it is JSON.
+func IsLight(b []byte) bool { return len(b) > 0 && b[0] == lightForm }
+
+func appendLight(b []byte, v reflect.Value) []byte {
+	if v.Type() == latencyType { // JSON leaves out what is not known
+		lat := v.Interface().(Latency)
+		switch {
+		case lat.Layout == "":
+			lat = Latency{Mean: lat.Mean}
+		case lat.lacksPercentiles():
+			for i := range Percentiles {
+				*Percentiles[i].of(&lat) = 0
+			}
+		}
+		v = reflect.ValueOf(lat)
+	}
+	p := lightOf(v.Type())
+	for i, m := range p.members {
+		b = appendLightValue(b, p.numbers[i], v.Field(m.field), false)
+	}
+	return b
+}
+
+// appendLightValue appends a value with its number, and nothing if the value is zero, unless it is an item of a list.
+func appendLightValue(b []byte, number uint64, v reflect.Value, isItem bool) []byte {
+	integer := func(n int64) []byte {
+		if n == 0 && !isItem {
+			return b
+		}
+		return binary.AppendVarint(binary.AppendUvarint(b, number<<2|lightInt), n)
+	}
+	nested := func(appendTo func([]byte) []byte) []byte {
+		begin := len(b)
+		b := binary.AppendUvarint(b, number<<2|lightBytes)
+		at := len(b)
+		if b = appendTo(b); len(b) == at && !isItem {
+			return b[:begin]
+		}
+		return slices.Insert(b, at, binary.AppendUvarint(nil, uint64(len(b)-at))...)
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return nested(func(b []byte) []byte { return append(b, validText(v.String())...) })
+	case reflect.Bool:
+		if v.Bool() {
+			return integer(1)
+		}
+		return integer(0)
+	case reflect.Int, reflect.Int64:
+		return integer(v.Int())
+	case reflect.Uint8:
+		return integer(int64(v.Uint()))
+	case reflect.Float64:
+		return appendLightFloat(b, number, v.Float(), isItem)
+	case reflect.Pointer:
+		if v.IsNil() {
+			return b
+		}
+		return appendLightValue(b, number, v.Elem(), true)
+	case reflect.Struct:
+		if v.Type() != timeType {
+			return nested(func(b []byte) []byte { return appendLight(b, v) })
+		}
+		if t := timeOf(v); !t.IsZero() {
+			return binary.AppendVarint(binary.AppendUvarint(b, number<<2|lightInt), t.UnixMilli())
+		}
+		return b
+	case reflect.Slice:
+		return nested(func(b []byte) []byte {
+			for i := range v.Len() {
+				b = appendLightValue(b, 0, v.Index(i), true)
+			}
+			return b
+		})
+	}
+	return nested(func(b []byte) []byte { // a map
+		switch m := v.Interface().(type) {
+		case map[string]string:
+			for _, key := range slices.Sorted(maps.Keys(m)) {
+				b = appendLightText(appendLightText(b, key), m[key])
+			}
+		case map[string]any:
+			b = appendLightMap(b, m)
+		default:
+			panic(fmt.Sprintf("%T in a run document", m))
+		}
+		return b
+	})
+}
+
+func appendLightText(b []byte, s string) []byte {
+	s = validText(s)
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// validText returns a text as JSON has it: bytes that are not UTF-8 become U+FFFD.
+func validText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+func appendLightFloat(b []byte, number uint64, f float64, isItem bool) []byte {
+	const exact = 1 << 53
+	switch n := math.Round(f * 1000); {
+	case f == 0 && !isItem, f-f != 0: // JSON has no NaN and no infinity
+		return b
+	case math.Abs(n) < exact && n/1000 == f:
+		return binary.AppendVarint(binary.AppendUvarint(b, number<<2|lightThousands), int64(n))
+	}
+	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(b, number<<2|lightFloat), math.Float64bits(f))
+}
+
+func appendLightMap(b []byte, m map[string]any) []byte {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		b = appendLightAny(appendLightText(b, key), m[key])
+	}
+	return b
+}
+
+func appendLightAny(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case nil:
+		return binary.AppendVarint(binary.AppendUvarint(b, anyNull<<2|lightInt), 0)
+	case bool:
+		return appendLightValue(b, anyFlag, reflect.ValueOf(v), true)
+	case string:
+		return appendLightText(binary.AppendUvarint(b, anyValue<<2|lightBytes), v)
+	case map[string]any:
+		return appendLightBytes(binary.AppendUvarint(b, anyMap<<2|lightBytes), appendLightMap(nil, v))
+	case []any:
+		var list []byte
+		for _, item := range v {
+			list = appendLightAny(list, item)
+		}
+		return appendLightBytes(binary.AppendUvarint(b, anyList<<2|lightBytes), list)
+	case float64:
+		if v-v == 0 {
+			return appendLightFloat(b, anyValue, v, true)
+		}
+		return appendLightAny(b, nil)
+	}
+	var plain any // as JSON has it, such as an integer as a number
+	if err := json.Unmarshal(appendValue(nil, reflect.ValueOf(value)), &plain); err != nil {
+		plain = fmt.Sprint(value)
+	}
+	return appendLightAny(b, plain)
+}
+
+func appendLightBytes(b, bytes []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(bytes))), bytes...)
+}
+
+var errLight = errors.New("not the compact form of a run document")
+
+// UnmarshalLight decodes what [Run.AppendLight] appends.
+func (r *Run) UnmarshalLight(b []byte) error {
+	if !IsLight(b) {
+		return errLight
+	}
+	d := lightDecoders.Get().(*lightDecoder)
+	defer lightDecoders.Put(d)
+	return d.object(reflect.ValueOf(r).Elem(), b[1:])
+}
+
+// lightDecoder has texts of the documents before, because names of options and hosts are in most. A text has one place, by its hash.
+type lightDecoder struct {
+	texts [2048]string
+	seed  maphash.Seed
+	depth int
+}
+
+var lightDecoders = sync.Pool{New: func() any { return &lightDecoder{seed: maphash.MakeSeed()} }}
+
+func (d *lightDecoder) text(b []byte) string {
+	const longest = 64
+	if len(b) > longest {
+		return string(b)
+	}
+	at := &d.texts[maphash.Bytes(d.seed, b)%uint64(len(d.texts))]
+	if *at != string(b) {
+		*at = string(b)
+	}
+	return *at
+}
+
+// lightItem is a value of the compact form.
+type lightItem struct {
+	number uint64
+	how    uint8
+	n      int64
+	float  float64
+	bytes  []byte
+}
+
+// next reads a value. It returns what follows, or nil if the value is cut off.
+func (i *lightItem) next(b []byte) []byte {
+	tag, size := binary.Uvarint(b)
+	if size <= 0 {
+		return nil
+	}
+	b = b[size:]
+	i.number, i.how = tag>>2, uint8(tag&3)
+	switch i.how {
+	case lightFloat:
+		if len(b) < 8 {
+			return nil
+		}
+		i.float = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		return b[8:]
+	case lightBytes:
+		i.bytes, b = lightText(b)
+		return b
+	}
+	if i.n, size = binary.Varint(b); size <= 0 {
+		return nil
+	}
+	i.float = float64(i.n) / 1000
+	return b[size:]
+}
+
+// lightText reads a length and as many bytes. It returns these and what follows, or nil.
+func lightText(b []byte) (text, rest []byte) {
+	length, size := binary.Uvarint(b)
+	if size <= 0 || length > uint64(len(b)-size) {
+		return nil, nil
+	}
+	return b[size : size+int(length)], b[size+int(length):]
+}
+
+func (d *lightDecoder) object(v reflect.Value, b []byte) error {
+	p := lightOf(v.Type())
+	for item := (lightItem{}); len(b) > 0; {
+		if b = item.next(b); b == nil {
+			return errLight
+		}
+		if item.number >= uint64(len(p.fields)) || p.fields[item.number] < 0 {
+			continue // of a later version
+		}
+		if err := d.set(v.Field(int(p.fields[item.number])), &item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
+	kind := v.Kind()
+	isTime := kind == reflect.Struct && v.Type() == timeType
+	want := uint8(lightBytes)
+	switch {
+	case kind == reflect.Pointer:
+		to := reflect.New(v.Type().Elem())
+		v.Set(to)
+		return d.set(to.Elem(), item)
+	case kind == reflect.Float64:
+		if item.how != lightFloat && item.how != lightThousands {
+			return errLight
+		}
+		v.SetFloat(item.float)
+		return nil
+	case kind == reflect.Bool, kind == reflect.Int, kind == reflect.Int64, kind == reflect.Uint8, isTime:
+		want = lightInt
+	}
+	if item.how != want {
+		return errLight
+	}
+	switch kind {
+	case reflect.String:
+		v.SetString(d.text(item.bytes))
+	case reflect.Bool:
+		v.SetBool(item.n != 0)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(item.n)
+	case reflect.Uint8:
+		v.SetUint(uint64(item.n))
+	case reflect.Struct:
+		if !isTime {
+			return d.object(v, item.bytes)
+		}
+		*timeOf(v) = time.UnixMilli(item.n).UTC()
+	case reflect.Slice:
+		return d.list(v, item.bytes)
+	default:
+		switch m := v.Addr().Interface().(type) {
+		case *map[string]string:
+			*m = map[string]string{}
+			for b := item.bytes; len(b) > 0; {
+				var key, text []byte
+				if key, b = lightText(b); b != nil {
+					text, b = lightText(b)
+				}
+				if b == nil {
+					return errLight
+				}
+				(*m)[d.text(key)] = d.text(text)
+			}
+		case *map[string]any:
+			var err error
+			*m, err = d.config(item.bytes)
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *lightDecoder) list(v reflect.Value, b []byte) error {
+	var item lightItem
+	n := 0
+	for rest := b; len(rest) > 0; n++ {
+		if rest = item.next(rest); rest == nil {
+			return errLight
+		}
+	}
+	v.Set(reflect.MakeSlice(v.Type(), n, n))
+	for i := range n {
+		b = item.next(b)
+		if err := d.set(v.Index(i), &item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// config decodes a map of a configuration.
+func (d *lightDecoder) config(b []byte) (map[string]any, error) {
+	n := 0
+	var item lightItem
+	for rest := b; len(rest) > 0; n++ {
+		if _, rest = lightText(rest); rest != nil {
+			rest = item.next(rest)
+		}
+		if rest == nil {
+			return nil, errLight
+		}
+	}
+	m := make(map[string]any, n)
+	for len(b) > 0 {
+		var key []byte
+		key, b = lightText(b)
+		b = item.next(b)
+		value, err := d.value(&item)
+		if err != nil {
+			return nil, err
+		}
+		m[d.text(key)] = value
+	}
+	return m, nil
+}
+
+// value decodes a value of a configuration.
+func (d *lightDecoder) value(item *lightItem) (any, error) {
+	const deepest = 10_000 // as in JSON
+	if d.depth++; d.depth > deepest {
+		return nil, errLight
+	}
+	defer func() { d.depth-- }()
+	switch {
+	case item.number == anyValue && item.how == lightBytes:
+		return d.text(item.bytes), nil
+	case item.number == anyValue && item.how != lightInt:
+		return item.float, nil
+	case item.number == anyFlag && item.how == lightInt:
+		return item.n != 0, nil
+	case item.number == anyNull:
+		return nil, nil
+	case item.number == anyMap && item.how == lightBytes:
+		return d.config(item.bytes)
+	case item.number == anyList && item.how == lightBytes:
+		list := []any{}
+		for b := item.bytes; len(b) > 0; {
+			var one lightItem
+			if b = one.next(b); b == nil {
+				return nil, errLight
+			}
+			value, err := d.value(&one)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		return list, nil
+	}
+	return nil, errLight
+}
