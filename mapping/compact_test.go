@@ -1,8 +1,11 @@
 package mapping_test
 
 import (
+	"encoding/json"
 	"math/rand/v2"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -10,9 +13,18 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
+// common returns what a document has in common with its series, as a store reads it.
+func common(t interface{ Fatal(...any) }, d *mapping.Interval) *mapping.Interval {
+	got := new(mapping.Interval)
+	if err := json.Unmarshal(d.Common().AppendJSON(nil), got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
 func TestCompactRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want, got := genInterval(t), new(mapping.Interval)
+		want := genInterval(t)
 		switch rapid.IntRange(0, 4).Draw(t, "oddity") {
 		case 0:
 			want.Latency.Layout = rapid.SampledFrom([]string{"", "fio3/1", "other"}).Draw(t, "layout")
@@ -21,6 +33,7 @@ func TestCompactRoundTrip(t *testing.T) {
 		case 2:
 			want.Latency.Bins = mapping.Bins{Values: []float64{5, 4}, Counts: []int64{1, 1}}
 		}
+		got := common(t, want)
 		b := want.AppendCompact([]byte("before"))[len("before"):]
 		if err := got.UnmarshalCompact(b); err != nil {
 			t.Fatal(err)
@@ -31,11 +44,48 @@ func TestCompactRoundTrip(t *testing.T) {
 	})
 }
 
+// TestCompactIsWhole: the compact form and the common part have all fields of a document between them.
+func TestCompactIsWhole(t *testing.T) {
+	want, n := sample(3), 0.0
+	var fill func(v reflect.Value)
+	fill = func(v reflect.Value) {
+		switch n++; v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if field := v.Field(i); field.Type() != reflect.TypeFor[mapping.Bins]() && field.Type() != reflect.TypeFor[time.Time]() {
+					fill(field)
+				}
+			}
+		case reflect.Int, reflect.Int64:
+			v.SetInt(int64(n))
+		case reflect.Float64:
+			v.SetFloat(n + 1.0/3)
+		case reflect.Bool:
+			v.SetBool(true)
+		}
+	}
+	want.Bounds = new(mapping.Bounds)
+	for _, part := range []any{&want.Window, &want.Latency, &want.Requests, &want.CBT, &want.Fio, want.Bounds, &want.Part, &want.IOPS, &want.Bandwidth, &want.DocCount} {
+		fill(reflect.ValueOf(part).Elem())
+	}
+	got := common(t, want)
+	if err := got.UnmarshalCompact(want.AppendCompact(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("read back (-want +got):\n%s", diff)
+	}
+}
+
 func TestCompactFaults(t *testing.T) {
 	d := sample(40)
-	whole := d.AppendCompact(nil)
+	whole, like := d.AppendCompact(nil), d.Common()
+	decode := func(b []byte) error {
+		got := *like
+		return got.UnmarshalCompact(b)
+	}
 	for n := range whole {
-		if err := new(mapping.Interval).UnmarshalCompact(whole[:n]); err == nil {
+		if err := decode(whole[:n]); err == nil {
 			t.Fatalf("%d of %d bytes: no error", n, len(whole))
 		}
 	}
@@ -45,7 +95,7 @@ func TestCompactFaults(t *testing.T) {
 		for range 1 + rng.IntN(3) {
 			b[rng.IntN(len(b))] = byte(rng.Uint32())
 		}
-		_ = new(mapping.Interval).UnmarshalCompact(b)
+		_ = decode(b)
 	}
 }
 
@@ -60,10 +110,12 @@ func BenchmarkAppendCompact(b *testing.B) {
 }
 
 func BenchmarkUnmarshalCompact(b *testing.B) {
-	buf := sample(300).AppendCompact(nil)
+	d := sample(300)
+	buf, like := d.AppendCompact(nil), d.Common()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := new(mapping.Interval).UnmarshalCompact(buf); err != nil {
+		got := *like
+		if err := got.UnmarshalCompact(buf); err != nil {
 			b.Fatal(err)
 		}
 	}

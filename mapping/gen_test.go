@@ -107,7 +107,9 @@ func genInterval(t *rapid.T) *mapping.Interval {
 	lat := mapping.NewLatency(genHistogram(t), nil)
 	return &mapping.Interval{
 		Time: genTime(t, "time"), Level: mapping.Level(rapid.IntRange(1, 3).Draw(t, "level")), Part: rapid.IntRange(0, 2).Draw(t, "part"),
-		Window: mapping.Window{End: genTime(t, "end"), MS: rapid.Int64Range(0, 1e9).Draw(t, "ms"), ElapsedMS: rapid.Int64().Draw(t, "elapsed")},
+		Window: mapping.Window{End: genTime(t, "end"), MS: rapid.Int64Range(0, 1e9).Draw(t, "ms"), ElapsedMS: rapid.Int64().Draw(t, "elapsed"),
+			FromMS: rapid.Int64Range(0, 1e6).Draw(t, "from"), ToMS: rapid.Int64Range(0, 1e6).Draw(t, "to"),
+			Fastest: genSize(t, "fastest"), Slowest: genSize(t, "slowest")},
 		Run: mapping.RunRef{
 			ID: genText(t, "id") + "x", Name: genText(t, "name"), Archive: genText(t, "archive"),
 			Start: genTime(t, "start"), Ingest: "i", Labels: genMap(t, "labels"), Edit: genText(t, "edit"),
@@ -117,8 +119,22 @@ func genInterval(t *rapid.T) *mapping.Interval {
 		Host:    mapping.HostRef{Name: genText(t, "host")},
 		Fio:     mapping.FioRef{Direction: "read", Job: genText(t, "job"), Version: genText(t, "version")},
 		Latency: lat, Requests: mapping.Requests{Completed: rapid.Int64Range(0, 1<<50).Draw(t, "completed"), Weight: genSize(t, "weight")},
-		IOPS: genSize(t, "iops"), Weighting: genText(t, "weighting"), DocCount: lat.Bins.Total(),
+		IOPS: genSize(t, "iops"), Bandwidth: genSize(t, "bandwidth"), Weighting: genText(t, "weighting"), DocCount: lat.Bins.Total(), Bounds: genBounds(t),
 	}
+}
+
+// genBounds are bounds of some percentiles, or none.
+func genBounds(t *rapid.T) *mapping.Bounds {
+	if rapid.Bool().Draw(t, "no bounds") {
+		return nil
+	}
+	b := &mapping.Bounds{Confidence: rapid.SampledFrom([]float64{0.95, 1}).Draw(t, "confidence")}
+	for i := range mapping.Percentiles {
+		if rapid.Bool().Draw(t, "bounded") {
+			b.Set(i, mapping.Between{Low: genSize(t, "low"), High: genSize(t, "high")})
+		}
+	}
+	return b
 }
 
 // genRun is a run's document.

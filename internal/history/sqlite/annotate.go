@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,7 +51,8 @@ func readRun(ctx context.Context, tx *sql.Tx, id string) (*mapping.Run, error) {
 	return run, nil
 }
 
-// relabel sets the labels of a run in its interval documents, some hundred documents at a time.
+// relabel sets the labels of a run in its interval documents: in what they have in common, and in those of version 1, some
+// hundred documents at a time.
 func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) error {
 	var number int64
 	switch err := tx.QueryRowContext(ctx, `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, run.ID, run.Ingest).Scan(&number); {
@@ -58,6 +60,9 @@ func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) e
 		return nil
 	case err != nil:
 		return fmt.Errorf("find documents: %w", err)
+	}
+	if err := relabelCommons(ctx, tx, number, run); err != nil {
+		return err
 	}
 	after := new(mapping.Interval) // sorts before all documents, because a level is at least 1
 	for {
@@ -82,14 +87,42 @@ func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) e
 	}
 }
 
+// relabelCommons sets the labels in what the documents of a version have in common. Their ids stay.
+func relabelCommons(ctx context.Context, tx *sql.Tx, number int64, run *mapping.RunInfo) error {
+	blobs := map[int64][]byte{}
+	err := each(ctx, tx, func(rows *sql.Rows) error {
+		var id int64
+		var blob sql.RawBytes
+		if err := rows.Scan(&id, &blob); err != nil {
+			return err
+		}
+		var d mapping.Interval
+		err := unpack(blob, func(text []byte) error { return json.Unmarshal(text, &d) })
+		if d.Relabel(run) {
+			blobs[id] = pack(d.AppendJSON)
+		}
+		return err
+	}, `SELECT id, doc FROM commons WHERE ingest = ?`, number)
+	for id, blob := range blobs {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, insertCommon, number, id, blob)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("relabel documents: %w", err)
+	}
+	return nil
+}
+
 // following returns the documents of a version that come after one document, in the order of their key.
 func following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
 	const most = 250
+	read := commons{from: tx}
 	err = each(ctx, tx, func(rows *sql.Rows) error {
-		d, err := scanInterval(rows)
+		d, err := read.scan(ctx, rows)
 		docs = append(docs, d)
 		return err
-	}, `SELECT doc FROM intervals
+	}, `SELECT ingest, doc FROM intervals
 		WHERE ingest = ? AND (level, time, direction, host, job, part) > (?, ?, ?, ?, ?, ?)
 		ORDER BY level, time, direction, host, job, part LIMIT ?`,
 		number, int64(after.Level), after.Time.UnixMilli(), after.Fio.Direction, after.Host.Name, after.Series(), after.Part, most)

@@ -48,20 +48,29 @@ func realistic(n int) []*mapping.Interval {
 
 func BenchmarkPack(b *testing.B) {
 	docs := realistic(100)
-	bytes := 0
-	i := 0
+	bytes, n := 0, 0
 	for b.Loop() {
-		bytes += len(pack(docs[i%len(docs)].AppendCompact))
-		i++
+		all, err := packAll(docs)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, p := range all {
+			bytes += len(p.blob)
+		}
+		n += len(all)
 	}
-	b.ReportMetric(float64(bytes)/float64(i), "packed-B/doc")
+	b.ReportMetric(float64(bytes)/float64(n), "packed-B/doc")
 }
 
 func BenchmarkUnpack(b *testing.B) {
-	blob := pack(realistic(1)[0].AppendCompact)
+	all, err := packAll(realistic(1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	read := commons{known: map[commonKey]*mapping.Interval{{0, all[0].common.id}: all[0].common.of}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := unpackInterval(blob); err != nil {
+		if _, err := read.interval(b.Context(), 0, all[0].blob); err != nil {
 			b.Fatal(err)
 		}
 	}

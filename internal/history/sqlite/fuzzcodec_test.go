@@ -3,6 +3,7 @@ package sqlite
 import (
 	"encoding/binary"
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
@@ -16,16 +17,22 @@ func FuzzUnpack(f *testing.F) {
 	run := pack((&mapping.Run{Run: mapping.RunInfo{ID: "a", Ingest: "1"}}).AppendJSON)
 	f.Add(run)
 	interval := &mapping.Interval{Run: mapping.RunRef{ID: "a", Ingest: "1"}}
-	f.Add(pack(interval.AppendCompact))
+	f.Add(pack(func(b []byte) []byte { return interval.AppendCompact(append(b, make([]byte, 9)...)) }))
 	large := []byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f") // claims 4 GB
 	binary.LittleEndian.PutUint64(large, xxhash.Sum64(large[sumBytes:]))
 	f.Add(large)
 	f.Add(run[:len(run)/2])
+	s, err := Open(f.Context(), filepath.Join(f.TempDir(), "h.db"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer s.Close()
 	f.Fuzz(func(t *testing.T, blob []byte) {
 		if r, err := unpackRun(blob); err == nil && (r.Run.ID == "" || r.Run.Ingest == "") || err != nil && !errors.Is(err, history.ErrDamaged) {
 			t.Errorf("run %+v, %v", r, err)
 		}
-		if _, err := unpackInterval(blob); err != nil && !errors.Is(err, history.ErrDamaged) {
+		read := commons{from: s.reads, known: map[commonKey]*mapping.Interval{{}: interval.Common()}}
+		if _, err := read.interval(t.Context(), 0, blob); err != nil && !errors.Is(err, history.ErrDamaged) {
 			t.Error(err)
 		}
 	})

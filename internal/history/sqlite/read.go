@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -100,8 +101,15 @@ func (s *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 	}
 	return func(yield func(*mapping.Interval, error) bool) {
 		isLeft := false
-		err := s.each(ctx, func(rows *sql.Rows) error {
-			d, err := scanInterval(rows)
+		conn, err := s.reads.Conn(ctx)
+		if err != nil {
+			yield(nil, s.fail(ctx, "read", err))
+			return
+		}
+		defer conn.Close()
+		read := commons{from: conn}
+		err = each(ctx, conn, func(rows *sql.Rows) error {
+			d, err := read.scan(ctx, rows)
 			if err != nil {
 				return err
 			}
@@ -112,19 +120,11 @@ func (s *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 				return errEnough
 			}
 			return nil
-		}, `SELECT doc FROM intervals WHERE `+where+` ORDER BY time, direction, host, job, `+order, args...)
-		if err != nil && !isLeft {
+		}, `SELECT ingest, doc FROM intervals WHERE `+where+` ORDER BY time, direction, host, job, `+order, args...)
+		if err = cmp.Or(err, s.checkPlace()); err != nil && !isLeft {
 			yield(nil, s.fail(ctx, "read", err))
 		}
 	}
-}
-
-func scanInterval(rows *sql.Rows) (*mapping.Interval, error) {
-	var blob sql.RawBytes
-	if err := rows.Scan(&blob); err != nil {
-		return nil, err
-	}
-	return unpackInterval(blob)
 }
 
 // errEnough is the error of a function that needs no more rows.
@@ -139,10 +139,7 @@ func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query stri
 }
 
 // each calls scan with each row of a query, until scan fails.
-func each(ctx context.Context, from interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}, scan func(*sql.Rows) error, query string, args ...any,
-) error {
+func each(ctx context.Context, from queries, scan func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err

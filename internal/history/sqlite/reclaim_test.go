@@ -21,8 +21,8 @@ func TestReclaim(t *testing.T) {
 	defer s.Close()
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		run := historytest.NewRun(name, "1")
-		run.Documents = mapping.Documents{Cluster: 300}
-		if err := errors.Join(s.Put(t.Context(), historytest.Intervals(name, "1", 300)), s.Finish(t.Context(), run)); err != nil {
+		run.Documents = mapping.Documents{Cluster: 1500}
+		if err := errors.Join(s.Put(t.Context(), historytest.Intervals(name, "1", 1500)), s.Finish(t.Context(), run)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestReclaim(t *testing.T) {
 		}
 	}
 	counts, err := s.Count(t.Context(), nil)
-	if err != nil || len(counts) != 4 || counts[historytest.ID("e")]["1"].Cluster != 300 {
+	if err != nil || len(counts) != 4 || counts[historytest.ID("e")]["1"].Cluster != 1500 {
 		t.Errorf("%+v, %v", counts, err)
 	}
 	read, err := sqlite.OpenReadOnly(t.Context(), path)

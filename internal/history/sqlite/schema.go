@@ -28,6 +28,7 @@ const (
 //   - ingests: a short number for each version of a run, never used again (AUTOINCREMENT): see Store.Finish.
 //   - intervals: interval documents, stored in the order in which they are read: the documents of
 //     one run and level lie together, sorted by time. job is that of [mapping.Interval.Series].
+//   - commons: what the interval documents of a series have in common, by a number that these have.
 //   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run, and whether it is that of a
 //     report; also those of each part of a shared run.
 //   - removed: the runs that people removed. removed_files has the hashes of their files.
@@ -77,7 +78,7 @@ CREATE TABLE removed_files (
 CREATE INDEX removed_files_by_run ON removed_files (run);
 `
 
-// later creates what earlier histories lack: the summaries, the table of the parts of shared runs, and what finds live runs.
+// later creates what earlier histories lack: the summaries, the table of the parts of shared runs, what finds live runs, and commons.
 const later = `
 CREATE TABLE IF NOT EXISTS summaries (
 	run      TEXT PRIMARY KEY,
@@ -95,13 +96,17 @@ CREATE TABLE IF NOT EXISTS parts (
 	doc    BLOB NOT NULL,
 	PRIMARY KEY (run, id)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS commons (
+	ingest INTEGER NOT NULL REFERENCES ingests (number),
+	id     INTEGER NOT NULL,
+	doc    BLOB NOT NULL,
+	PRIMARY KEY (ingest, id)
+) WITHOUT ROWID;
 `
 
 // versionOf returns the version of the tables of a file; 0 means an empty file. It fails if another program or another
 // version of fio2es made the file.
-func versionOf(ctx context.Context, from interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) (version int, err error) {
+func versionOf(ctx context.Context, from queries) (version int, err error) {
 	var id, tables int
 	row := from.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id AS a, pragma_user_version AS v`)

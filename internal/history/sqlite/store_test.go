@@ -208,7 +208,7 @@ func TestWrongFiles(t *testing.T) {
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path)
-	err := errors.Join(s.Put(t.Context(), historytest.Intervals("a", "1", 400)), s.Finish(t.Context(), historytest.NewRun("a", "1")))
+	err := errors.Join(s.Put(t.Context(), historytest.Intervals("a", "1", 3000)), s.Finish(t.Context(), historytest.NewRun("a", "1")))
 	if err != nil {
 		t.Fatal(err)
 	}

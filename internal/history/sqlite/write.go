@@ -19,6 +19,9 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET doc = excluded.doc WHERE doc IS NOT excluded.doc`
 
+	insertCommon = `INSERT INTO commons (ingest, id, doc) VALUES (?, ?, ?)
+		ON CONFLICT DO UPDATE SET doc = excluded.doc WHERE doc IS NOT excluded.doc`
+
 	insertIngest = `INSERT INTO ingests (run, ingest, written) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET written = excluded.written RETURNING number`
 
@@ -55,7 +58,7 @@ func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 
 // put stores documents and their packed forms. numbers has the numbers of versions, and gets those of other ones.
 func (s *Store) put(
-	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[history.Version]int64,
+	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, packed []packed, numbers map[history.Version]int64,
 ) error {
 	insert, err := tx.PrepareContext(ctx, insertInterval)
 	if err != nil {
@@ -64,6 +67,7 @@ func (s *Store) put(
 	defer insert.Close()
 	// The transaction ends with ctx. Watching ctx for each row too would take a goroutine per row.
 	unwatched := context.WithoutCancel(ctx)
+	put := map[*common]bool{}
 	for i, d := range docs {
 		v := history.VersionOf(d)
 		number, ok := numbers[v]
@@ -73,8 +77,14 @@ func (s *Store) put(
 			}
 			numbers[v] = number
 		}
+		if of := packed[i].common; !put[of] {
+			put[of] = true
+			if _, err := tx.ExecContext(ctx, insertCommon, number, of.id, of.blob); err != nil {
+				return fmt.Errorf("insert what documents have in common: %w", err)
+			}
+		}
 		_, err := insert.ExecContext(unwatched, number, int64(d.Level), d.Time.UnixMilli(),
-			d.Fio.Direction, d.Host.Name, d.Series(), d.Part, blobs[i])
+			d.Fio.Direction, d.Host.Name, d.Series(), d.Part, packed[i].blob)
 		if err != nil {
 			return fmt.Errorf("insert: %w", err)
 		}
@@ -206,6 +216,7 @@ func (s *Store) Delete(ctx context.Context, runID string) error {
 func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	for _, statement := range []string{
 		`DELETE FROM intervals WHERE ingest IN (SELECT number FROM ingests WHERE ` + where + `)`,
+		`DELETE FROM commons WHERE ingest IN (SELECT number FROM ingests WHERE ` + where + `)`,
 		`DELETE FROM files WHERE run IN (SELECT id FROM parts WHERE (run, ingest) IN (SELECT run, ingest FROM ingests WHERE ` + where + `))`,
 		`DELETE FROM parts WHERE (run, ingest) IN (SELECT run, ingest FROM ingests WHERE ` + where + `)`,
 		`DELETE FROM ingests WHERE ` + where,
