@@ -16,7 +16,7 @@ import (
 func TestSpoiltFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path)
-	if err := errors.Join(s.Put(t.Context(), historytest.Intervals("a", "1", 400)), s.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
+	if err := errors.Join(s.Put(t.Context(), historytest.Intervals("a", "1", 3000)), s.Finish(t.Context(), historytest.NewRun("a", "1"))); err != nil {
 		t.Fatal(err)
 	}
 	closing(t, s)
