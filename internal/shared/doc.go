@@ -49,15 +49,15 @@ func Silent(parts []*mapping.Part, now time.Time) (texts []string) {
 func lackOf(p *mapping.Part, now time.Time) (what string, since time.Duration) {
 	switch {
 	case isSilent(p, now):
-		return "nothing", now.Sub(p.Seen)
+		return "nothing for", now.Sub(p.Seen)
 	case isStuck(p, now):
-		return "nothing completed", now.Sub(p.Last)
+		return "nothing completed for", now.Sub(p.Last)
 	}
 	return "", 0
 }
 
 func lackText(name, what string, since time.Duration) string {
-	return fmt.Sprintf("%s: %s for %s", name, what, unit.Short(since.Truncate(time.Second)))
+	return fmt.Sprintf("%s: %s %s", name, what, unit.Short(since.Truncate(time.Second)))
 }
 
 // Silence says when parts begin to lack what [Silent] says, and when they send again.
