@@ -25,7 +25,7 @@ type Weight struct {
 	Count float64
 }
 
-// Histogram counts requests by latency. It stores all bins in a flat array and the range of bins in use, because its
+// Histogram counts requests by latency. It stores the range of bins in use in a flat array, because its
 // main work is to merge many rows. The zero value is empty and takes the layout of the first requests that are added. A
 // Histogram is not safe for concurrent use.
 type Histogram struct {
@@ -34,7 +34,8 @@ type Histogram struct {
 	used     bool // the layout is set
 	low      int  // bins outside [low, high) are zero
 	high     int
-	counts   []float64 // nil or layout.Len() long
+	base     int       // the bin of counts[0]
+	counts   []float64 // has the bins from low to high, and more that are zero
 }
 
 // New makes an empty histogram of a layout.
@@ -49,9 +50,12 @@ func (h *Histogram) Rebinned() bool { return h.rebinned }
 
 // Reset empties the histogram and keeps its layout and memory.
 func (h *Histogram) Reset() {
-	clear(h.counts[h.low:h.high])
-	h.low, h.high, h.rebinned = 0, 0, false
+	clear(h.inUse())
+	h.low, h.high, h.rebinned = h.base, h.base, false
 }
+
+// inUse returns the bins of the range in use.
+func (h *Histogram) inUse() []float64 { return h.counts[h.low-h.base : h.high-h.base] }
 
 // AddAt adds n requests to bin i of the histogram's own layout.
 func (h *Histogram) AddAt(i int, n float64) {
@@ -59,7 +63,7 @@ func (h *Histogram) AddAt(i int, n float64) {
 		return
 	}
 	h.cover(i, i+1)
-	h.counts[i] += n
+	h.counts[i-h.base] += n
 }
 
 // AddLatency adds n requests of a latency of ns nanoseconds.
@@ -80,10 +84,10 @@ func (h *Histogram) AddBins(l Layout, bins []Bin) {
 		return
 	}
 	h.cover(int(bins[0].Index), int(bins[len(bins)-1].Index)+1)
-	counts := h.counts
+	counts, base := h.counts, uint32(h.base)
 	for _, b := range bins {
-		if int(b.Index) < len(counts) { // always true; it saves a bounds check and a panic
-			counts[b.Index] += float64(b.Count)
+		if i := b.Index - base; int(i) < len(counts) { // always true; it saves a bounds check and a panic
+			counts[i] += float64(b.Count)
 		}
 	}
 }
@@ -105,12 +109,13 @@ func (h *Histogram) Merge(other *Histogram) {
 	}
 	first := h.low == h.high
 	h.cover(other.low, other.high)
-	dst := h.counts[other.low:other.high]
-	if first { // copying does not read new memory: see cover
-		copy(dst, other.counts[other.low:other.high])
+	src := other.inUse()
+	dst := h.counts[other.low-h.base:][:len(src)]
+	if first { // copying does not read new memory: see grow
+		copy(dst, src)
 		return
 	}
-	for i, n := range other.counts[other.low:other.high] {
+	for i, n := range src {
 		dst[i] += n
 	}
 }
@@ -125,12 +130,12 @@ func (h *Histogram) Subtract(other *Histogram) bool {
 		return false
 	}
 	for i := other.low; i < other.high; i++ {
-		if n := other.counts[i]; n > 0 && (i < h.low || i >= h.high || n > h.counts[i]) {
+		if n := other.counts[i-other.base]; n > 0 && (i < h.low || i >= h.high || n > h.counts[i-h.base]) {
 			return false
 		}
 	}
 	for i := max(other.low, h.low); i < min(other.high, h.high); i++ {
-		h.counts[i] -= other.counts[i]
+		h.counts[i-h.base] -= other.counts[i-other.base]
 	}
 	return true
 }
@@ -138,15 +143,15 @@ func (h *Histogram) Subtract(other *Histogram) bool {
 // Clone returns a copy that shares no memory with h.
 func (h *Histogram) Clone() *Histogram {
 	c := *h
-	c.counts = slices.Clone(h.counts)
+	c.base, c.counts = h.low, slices.Clone(h.inUse())
 	return &c
 }
 
 // All iterates over the index and the count of each bin that is not zero, in ascending order.
 func (h *Histogram) All() func(yield func(int, float64) bool) {
 	return func(yield func(int, float64) bool) {
-		for i := h.low; i < h.high; i++ {
-			if n := h.counts[i]; n != 0 && !yield(i, n) {
+		for i, n := range h.inUse() {
+			if n != 0 && !yield(h.low+i, n) {
 				return
 			}
 		}
@@ -174,7 +179,7 @@ func (h *Histogram) Bins() []Bin {
 // Total returns the number of requests.
 func (h *Histogram) Total() float64 {
 	sum := 0.0
-	for _, n := range h.counts[h.low:h.high] {
+	for _, n := range h.inUse() {
 		sum += n
 	}
 	return sum
@@ -182,7 +187,7 @@ func (h *Histogram) Total() float64 {
 
 // IsEmpty reports whether the histogram has no request.
 func (h *Histogram) IsEmpty() bool {
-	for _, n := range h.counts[h.low:h.high] {
+	for _, n := range h.inUse() {
 		if n != 0 {
 			return false
 		}
@@ -207,15 +212,31 @@ func (h *Histogram) accept(l Layout) {
 // cover extends the range in use by [low, high).
 func (h *Histogram) cover(low, high int) {
 	h.used = true
-	if h.counts == nil {
-		h.counts = make([]float64, h.layout.Len())
-		clear(h.counts) // without it, adding reads a new page of memory before the write, which costs two page faults
+	if low < h.base || high > h.base+len(h.counts) {
+		h.grow(low, high)
 	}
 	if h.low == h.high {
 		h.low, h.high = low, high
 		return
 	}
 	h.low, h.high = min(h.low, low), max(h.high, high)
+}
+
+// grow makes room for [low, high). The bins of most histograms lie within a third of those of their layout.
+func (h *Histogram) grow(low, high int) {
+	step := 64
+	if len(h.counts) > 0 { // it grows, so more may follow
+		step, low, high = 256, min(low, h.base), max(high, h.base+len(h.counts))
+	}
+	low, high = low/step*step, min((high+step-1)/step*step, h.layout.Len())
+	counts := make([]float64, high-low)
+	clear(counts) // without it, adding reads a new page of memory before the write, which costs two page faults
+	if h.low < h.high {
+		copy(counts[h.low-low:], h.inUse())
+	} else {
+		h.low, h.high = low, low
+	}
+	h.base, h.counts = low, counts
 }
 
 // To returns the histogram in another layout. The result is exact if l is of the same fio version and not finer. If l

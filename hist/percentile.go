@@ -46,15 +46,15 @@ func (h *Histogram) Percentiles(qs ...float64) []Answer {
 			bin, before = h.low, 0
 		}
 		at = p
-		for bin < h.high-1 && before+h.counts[bin] <= p {
-			before += h.counts[bin]
+		for bin < h.high-1 && before+h.counts[bin-h.base] <= p {
+			before += h.counts[bin-h.base]
 			bin++
 		}
-		for h.counts[bin] == 0 && bin > h.low { // rounding moved p past the last request
+		for h.counts[bin-h.base] == 0 && bin > h.low { // rounding moved p past the last request
 			bin--
-			before -= h.counts[bin]
+			before -= h.counts[bin-h.base]
 		}
-		out = append(out, h.inside(bin, (p-before)/h.counts[bin]))
+		out = append(out, h.inside(bin, (p-before)/h.counts[bin-h.base]))
 	}
 	return out
 }
@@ -127,7 +127,7 @@ func (h *Histogram) ConfidenceInterval(q, confidence float64) (low, high Answer,
 func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
 	edges, open := h.layout.edges(), h.layout.Len()-1
 	for i := h.low; i < h.high; i++ {
-		n := h.counts[i]
+		n := h.counts[i-h.base]
 		switch first, last := float64(edges[i]), float64(edges[i+1]-1); {
 		case ns < first:
 			return count, count, count
@@ -159,7 +159,7 @@ func (h *Histogram) Min() Answer {
 func (h *Histogram) Max() Answer {
 	a := h.Percentile(1)
 	for i := h.high - 1; i >= h.low; i-- {
-		if h.counts[i] != 0 {
+		if h.counts[i-h.base] != 0 {
 			end := h.inside(i, 1)
 			a.High, a.Open = end.High, end.Open
 			break
@@ -172,13 +172,13 @@ func (h *Histogram) Max() Answer {
 func (h *Histogram) Mean() Answer {
 	total, a := h.Total(), Answer{}
 	edges := h.layout.edges()[h.low:] // slices in place of All: each window of a log asks for mean and deviation
-	for i, n := range h.counts[h.low:h.high] {
+	for i, n := range h.inUse() {
 		a.Value += n * middle(edges[i], edges[i+1])
 		a.Low += n * float64(edges[i])
 		a.High += n * float64(edges[i+1]-1)
 	}
 	a.Value, a.Low, a.High = a.Value/total, a.Low/total, a.High/total
-	a.Open = h.high == h.layout.Len() && h.high > h.low && h.counts[h.high-1] != 0
+	a.Open = h.high == h.layout.Len() && h.high > h.low && h.counts[h.high-1-h.base] != 0
 	return a
 }
 
@@ -186,7 +186,7 @@ func (h *Histogram) Mean() Answer {
 // requests of each bin count as evenly spread.
 func (h *Histogram) Deviation(mean float64) float64 {
 	sum, edges := 0.0, h.layout.edges()[h.low:]
-	for i, n := range h.counts[h.low:h.high] {
+	for i, n := range h.inUse() {
 		width, d := float64(edges[i+1]-1-edges[i]), middle(edges[i], edges[i+1])-mean
 		sum += n * (d*d + width*width/12)
 	}

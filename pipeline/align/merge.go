@@ -355,8 +355,9 @@ func (m *merger) close(put func(*Window) error) error {
 		total := m.take(at)
 		for _, of := range total {
 			if of != nil && !of.latencies.Rebinned() {
-				of.packed = of.latencies.Weights()
-				of.latencies = *hist.New(of.latencies.Layout())
+				for i, h := range of.histograms() {
+					of.packed[i], *h = h.Weights(), *hist.New(h.Layout())
+				}
 			}
 		}
 		m.cold[at] = total
@@ -407,7 +408,7 @@ func (m *merger) rebin(l hist.Layout) {
 	for _, slots := range one.open {
 		for _, o := range slots {
 			if o != nil {
-				o.latencies = *o.latencies.To(l)
+				o.to(l)
 			}
 		}
 	}
@@ -431,10 +432,10 @@ func (m *merger) take(at int64) []*sum {
 	delete(m.cold, at)
 	for _, of := range total {
 		if of != nil {
-			for _, b := range of.packed {
-				of.latencies.AddAt(b.Index, b.Count)
+			for i, h := range of.histograms() {
+				h.AddWeights(h.Layout(), of.packed[i])
 			}
-			of.packed = nil
+			of.packed = [3][]hist.Weight{}
 		}
 	}
 	for _, w := range m.workers {
@@ -446,7 +447,7 @@ func (m *merger) take(at int64) []*sum {
 // window makes the window of one key from its slots. If it spans several windows, total has their sums. It returns nil
 // if the window is empty.
 func (m *merger) window(g *group, at span, total []*sum) *Window {
-	all := &sum{latencies: *hist.New(m.layout)}
+	all := newSum(m.layout)
 	for _, slot := range g.slots {
 		switch {
 		case total[slot] == nil:
@@ -462,14 +463,14 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 	}
 	l := m.layout.Merged(all.latencies.Layout())
 	if all.latencies.Layout() != l { // packed before the first row of a coarser layout
-		all.latencies = *all.latencies.To(l)
+		all.to(l)
 	}
 	m.rebin(l)
-	all.latencies = *all.latencies.Coarser(m.opt.Coarseness)
+	all.to(l.Coarser(m.opt.Coarseness))
 	w := &Window{
 		Key: g.key, Elapsed: at.first * m.opt.Window, Length: (at.last - at.first + 1) * m.opt.Window,
 		Start: at.first * m.opt.Window, End: (at.last + 1) * m.opt.Window, Latencies: &all.latencies,
-		Fastest: all.moved.in(&all.latencies, 0), Slowest: all.moved.in(&all.latencies, 1), Counts: g.round.bins(&all.latencies), Completed: completed, Unsure: [2]float64{all.start.unsure, all.end.unsure},
+		Fastest: all.moved(0), Slowest: all.moved(1), Counts: g.round.bins(&all.latencies), Completed: completed, Unsure: [2]float64{all.start.unsure, all.end.unsure},
 	}
 	if all.whole != (span{}) && !all.start.cut && !all.end.cut {
 		w.Start, w.End = all.whole.first, all.whole.last

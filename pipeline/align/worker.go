@@ -40,21 +40,46 @@ type Window struct {
 // sum collects one window of one key.
 type sum struct {
 	latencies  hist.Histogram
-	packed     []hist.Weight // the latencies of a cold window
-	moved      moves
+	cuts       bool              // rows, so there are moves
+	moves      [2]hist.Histogram // see [sum.addMoves]
+	packed     [3][]hist.Weight  // the latencies and moves of a cold window
 	completed  float64
 	start, end edge
 	whole      span // from the first start to the last end of rows that are never cut, milliseconds; zero without any
 }
 
-// used has sums for reuse. The bins of a new sum take 15 KB, and clearing them costs more than adding the rows of a
+// used has sums for reuse. The bins of a new sum take up to 15 KB, and clearing them costs more than adding the rows of a
 // window.
 var used sync.Pool
 
+// newSum returns an empty sum.
+func newSum(l hist.Layout) *sum {
+	if s, ok := used.Get().(*sum); ok && s.latencies.Layout() == l && s.moves[0].Layout() == l && s.moves[1].Layout() == l {
+		return s
+	}
+	return &sum{latencies: *hist.New(l), moves: [2]hist.Histogram{*hist.New(l), *hist.New(l)}}
+}
+
+// histograms returns the latencies and the moves.
+func (s *sum) histograms() [3]*hist.Histogram {
+	return [...]*hist.Histogram{&s.latencies, &s.moves[0], &s.moves[1]}
+}
+
+// to changes the sum to a coarser layout.
+func (s *sum) to(l hist.Layout) {
+	for _, h := range s.histograms() {
+		if h.Layout() != l {
+			*h = *h.To(l)
+		}
+	}
+}
+
 // release makes a sum available to [worker.at]. Nothing may use it any more.
 func (s *sum) release() {
-	s.latencies.Reset()
-	*s = sum{latencies: s.latencies}
+	for _, h := range s.histograms() {
+		h.Reset()
+	}
+	*s = sum{latencies: s.latencies, moves: s.moves}
 	used.Put(s)
 }
 
@@ -78,8 +103,10 @@ func (e edge) mean() int64 {
 }
 
 func (s *sum) merge(o *sum) {
-	s.latencies.Merge(&o.latencies)
-	s.moved.add(o.moved)
+	for i, h := range s.histograms() {
+		h.Merge(o.histograms()[i])
+	}
+	s.cuts = s.cuts || o.cuts
 	s.completed += o.completed
 	s.start.add(o.start)
 	s.end.add(o.end)
@@ -126,11 +153,7 @@ func (w *worker) at(window int64, slot int) *sum {
 		w.open[window] = slots
 	}
 	if slots[slot] == nil {
-		s, ok := used.Get().(*sum)
-		if !ok || s.latencies.Layout() != w.layout {
-			s = &sum{latencies: *hist.New(w.layout)}
-		}
-		slots[slot] = s
+		slots[slot] = newSum(w.layout)
 	}
 	return slots[slot]
 }
@@ -238,7 +261,7 @@ func (w *worker) add(slot int, row *Row) (late float64) {
 			at.completed += completed
 			at.latencies.AddWeights(l, w.shares)
 			if w.bounds {
-				at.moved.add(movesOf(l, row.Bins[:n], w.shares))
+				at.addMoves(l, row.Bins[:n], w.shares)
 			}
 		}
 	}
