@@ -64,7 +64,7 @@ func TestOddRuns(t *testing.T) {
 		t.Helper()
 		var out, errs strings.Builder
 		code := run(t.Context(), append(args, "--history", file), strings.NewReader(""), &out, &errs)
-		if code != 0 && strings.TrimSpace(errs.String()) == "" {
+		if code != 0 && strings.TrimSpace(errs.String()) == "" && (args[0] != "sla" || out.Len() == 0) { // the table of sla has it
 			t.Errorf("%v: exit code %d without a word", args, code)
 		}
 		if code == 0 && out.Len() == 0 && args[len(args)-2] != "-o" {
