@@ -1,11 +1,13 @@
 package mapping
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +36,8 @@ func SharedID(name string, attempt int) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// Part is what one fio on one host sends of a shared run.
+// Part is what one fio on one host sends of a shared run. Its Document is large, and grows old slowly. What changes all the time is stored
+// apart, in a small document of its own: a part without Files and Document is a sign of life.
 type Part struct {
 	Run    string `json:"run"`    // id of the run
 	Ingest string `json:"ingest"` // of the run
@@ -47,26 +50,63 @@ type Part struct {
 	// part began. All times of the part and of its Document have it.
 	ClockMS      int64     `json:"clock_ms"`
 	ClockErrorMS int64     `json:"clock_error_ms"`
-	Seen         time.Time `json:"seen"`           // when the host sent the part
-	Last         time.Time `json:"last,omitzero"`  // all of its windows before were sent
-	Ended        time.Time `json:"ended,omitzero"` // when its fio had ended and all was sent
-	Exit         int       `json:"exit,omitempty"` // code of its fio
+	Seen         time.Time `json:"seen"`              // when the host sent the part, or a sign of life
+	Last         time.Time `json:"last,omitzero"`     // all of its windows before were sent
+	Ended        time.Time `json:"ended,omitzero"`    // when its fio had ended and all was sent
+	Exit         int       `json:"exit,omitempty"`    // code of its fio
+	Windows      int       `json:"windows,omitempty"` // of the fio so far
 	// Files are the hashes of its reports, by which an ingest of these knows the run: see [Source.Hashes].
 	Files []string `json:"files,omitempty"`
 	// Document is that of a run of this part alone: its totals, sections, options, clock and reports.
-	Document *Run `json:"document"`
+	Document *Run `json:"document,omitempty"`
 }
 
 // ID returns the document's _id. No run has this id.
 func (p *Part) ID() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", p.Run, p.Host, p.Unit))
-	return SharedField + "." + hex.EncodeToString(sum[:10])
+	id := SharedField + "." + hex.EncodeToString(sum[:10])
+	if p.Document == nil {
+		id += ".seen"
+	}
+	return id
+}
+
+// Sign returns the sign of life of a part.
+func (p *Part) Sign() *Part {
+	sign := *p
+	sign.Files, sign.Document = nil, nil
+	return &sign
+}
+
+// JoinParts returns the parts, sorted by host and unit, of documents of parts and their signs of life in any order: a later sign says what
+// has changed since.
+func JoinParts(docs []*Part) (parts []*Part) {
+	signs := map[string]*Part{}
+	for _, d := range docs {
+		if d.Document == nil {
+			signs[d.ID()] = d
+		} else {
+			parts = append(parts, d)
+		}
+	}
+	for i, p := range parts {
+		if sign := signs[p.Sign().ID()]; sign != nil && sign.Seen.After(p.Seen) {
+			now := *sign
+			now.Files, now.Document = p.Files, p.Document
+			parts[i] = &now
+		}
+	}
+	slices.SortFunc(parts, func(a, b *Part) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Unit, b.Unit)) })
+	return parts
 }
 
 // Check fails if the document is wrong: see [Run.Check].
 func (p *Part) Check() error {
 	if p.Run == "" || p.Host == "" || !isShared(p.Ingest) || !isTime(p.Seen) {
 		return fmt.Errorf("check part %q of run %q: %w", p.Unit, p.Run, ErrIdentity)
+	}
+	if p.Document == nil {
+		return nil
 	}
 	return p.Document.Check()
 }
@@ -82,7 +122,7 @@ func ReadPart(text []byte) (*Part, error) {
 	var doc struct {
 		Shared *Part `json:"shared"`
 	}
-	if err := json.Unmarshal(text, &doc); err != nil || doc.Shared == nil || doc.Shared.Document == nil {
+	if err := json.Unmarshal(text, &doc); err != nil || doc.Shared == nil {
 		return nil, fmt.Errorf("read a part of a run: %w (%v)", ErrUnreadable, err)
 	}
 	return doc.Shared, nil

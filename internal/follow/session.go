@@ -120,10 +120,11 @@ func (f *follower) share(ctx, storing context.Context, run *assign.Run, late *la
 	sending, lost := context.WithCancelCause(storing)
 	var keeping sync.WaitGroup
 	var senders []*shared.Sender
-	keep := func(to *shared.Sender) {
+	keep := func(to *shared.Sender, tried func()) {
 		senders = append(senders, to)
 		keeping.Go(func() {
-			if err := f.Shared.keep(sending, run, to); err != nil {
+			defer tried()
+			if err := f.Shared.keep(sending, run, to, tried); err != nil {
 				lost(err)
 			}
 		})

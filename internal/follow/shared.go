@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -53,14 +54,13 @@ func (s *Shared) attempt(ctx context.Context, run *assign.Run) (int, error) {
 	return shared.Attempt(ctx, s.To.Store, s.member(run), false)
 }
 
-// join makes a stage of a fio take part in the run.
-func (s *Shared) join(ctx context.Context, run *assign.Run, stage *pipeline.Stage, attempt int) (*shared.Sender, error) {
+// sender returns what sends a stage of a fio to the run.
+func (s *Shared) sender(ctx context.Context, run *assign.Run, stage *pipeline.Stage, attempt int) (*shared.Sender, error) {
 	e, err := stage.Execution(ctx)
 	if err != nil {
 		return nil, err
 	}
-	known := stage.Known(e.Run)
-	return shared.Join(ctx, s.To.Store, s.member(run), attempt, known)
+	return shared.New(s.To.Store, s.member(run), attempt, stage.Known(e.Run)), nil
 }
 
 // send reads a stage, and gives each window of all its jobs to each, and the documents to add.
@@ -86,20 +86,25 @@ func (s *Shared) send(
 	})
 }
 
+// joining is how long reading waits until a fio has joined its run.
+const joining = 2 * time.Second
+
 // live reads a stage while fio runs. It gives the sender to keep, which sends what is read, and signs of life until fio has ended: a stage is
 // not over before. Reading does not wait for the history.
 func (s *Shared) live(
-	ctx context.Context, run *assign.Run, stage *pipeline.Stage, attempt int, keep func(*shared.Sender), each func(*window.Window) error,
+	ctx context.Context, run *assign.Run, stage *pipeline.Stage, attempt int, keep func(to *shared.Sender, tried func()), each func(*window.Window) error,
 ) (*pipeline.Result, error) {
-	to, err := s.join(ctx, run, stage, attempt)
+	to, err := s.sender(ctx, run, stage, attempt)
 	if err != nil {
 		return nil, err
 	}
-	s.Options.Log.Info(fmt.Sprintf("%s sends to run %s (%s)", s.Member.Host, to.Run().Name, facts.ShortID(to.Run().ID)))
-	if text := to.Clock(); text != "" {
-		s.Options.Log.Warn(s.Member.Host + ": " + text)
+	tried := make(chan struct{})
+	keep(to, sync.OnceFunc(func() { close(tried) }))
+	select { // so that usually no window is made before it has joined, which is read from the report again
+	case <-tried:
+	case <-time.After(joining):
+	case <-ctx.Done():
 	}
-	keep(to)
 	add := func(nominal time.Time, docs []*mapping.Interval) error {
 		to.Add(nominal, docs)
 		return nil
@@ -117,12 +122,20 @@ func (s *Shared) live(
 	return result, err
 }
 
-// keep sends what is read of a fio until ctx ends, whether the history is there or not. It fails only if the history takes nothing more of
-// the run.
-func (s *Shared) keep(ctx context.Context, run *assign.Run, to *shared.Sender) error {
-	isAway := false
+// keep makes a fio join its run, and sends what is read of it until ctx ends, whether the history is there or not. It fails only if the
+// history takes nothing more of the run. It calls tried when it has tried to join.
+func (s *Shared) keep(ctx context.Context, run *assign.Run, to *shared.Sender, tried func()) error {
+	isAway, hasJoined := false, false
 	for {
 		isOn, err := to.Next(ctx)
+		tried()
+		if !hasJoined && to.HasJoined() {
+			hasJoined = true
+			s.Options.Log.Info(fmt.Sprintf("%s sends to run %s (%s)", s.Member.Host, to.Run().Name, facts.ShortID(to.Run().ID)))
+			if text := to.Clock(); text != "" {
+				s.Options.Log.Warn(s.Member.Host + ": " + text)
+			}
+		}
 		lost := to.Lost()
 		if isOn && err == nil && lost > 0 {
 			err = to.Again(ctx, func() error { return s.again(ctx, run, to) })
@@ -130,7 +143,7 @@ func (s *Shared) keep(ctx context.Context, run *assign.Run, to *shared.Sender) e
 		switch name := s.Member.Host; {
 		case !isOn || ctx.Err() != nil:
 			return nil
-		case isReplaced(err), errors.Is(err, history.ErrRejected):
+		case isReplaced(err), errors.Is(err, history.ErrRejected), errors.Is(err, shared.ErrGrid):
 			return err
 		case err != nil && !isAway:
 			s.Options.Log.Warn(name + ": its windows wait, and fio continues: " + err.Error())
@@ -138,7 +151,7 @@ func (s *Shared) keep(ctx context.Context, run *assign.Run, to *shared.Sender) e
 			s.Options.Log.Info(name + ": sends again")
 		}
 		if isAway = err != nil; err == nil && lost > 0 && to.Lost() == 0 {
-			s.Options.Log.Info(fmt.Sprintf("%s: sent %s from fio's report that had not fitted into memory", s.Member.Host, unit.Plural(lost, "window")))
+			s.Options.Log.Info(fmt.Sprintf("%s: sent %s from fio's report that had not been kept in memory", s.Member.Host, unit.Plural(lost, "window")))
 		}
 	}
 }
@@ -180,7 +193,10 @@ func (s *Shared) End(ctx context.Context, run *assign.Run, exit int) (runs []map
 			stage.Planned().Log(s.Options.Log)
 			continue
 		}
-		to, err := s.join(ctx, run, stage, attempt)
+		to, err := s.sender(ctx, run, stage, attempt)
+		if err == nil {
+			err = to.Join(ctx)
+		}
 		if err != nil {
 			return runs, err
 		}

@@ -233,6 +233,13 @@ func (a away) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return a.Store.Put(ctx, docs)
 }
 
+func (a away) Join(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
+	if err := a.there(ctx); err != nil {
+		return nil, err
+	}
+	return a.Store.Join(ctx, run)
+}
+
 func (a away) PutPart(ctx context.Context, p *mapping.Part) error {
 	if err := a.there(ctx); err != nil {
 		return err
@@ -304,8 +311,62 @@ func testSharedAway(t *testing.T, waiting int) {
 		if strings.Count(said, "b: its windows wait, and fio continues: the history is away") != 1 || strings.Count(said, "b: sends again") != 1 {
 			t.Error(said)
 		}
-		if strings.Contains(said, "that had not fitted into memory") != (waiting < 20) {
+		if strings.Contains(said, "that had not been kept in memory") != (waiting < 20) {
 			t.Errorf("with room for %d windows: %s", waiting, said)
+		}
+	})
+}
+
+// TestSharedAwayAtFirst: a host whose history is away when its fio begins joins later. Its windows come as soon as otherwise, and then all are
+// sent.
+func TestSharedAwayAtFirst(t *testing.T) {
+	inPlace(t, func(t *testing.T, p *place) {
+		const seconds = 60
+		s := newSharing(p)
+		s.options.Idle = shared.Quiet + 20*time.Second
+		began := time.Now()
+		late, n := time.Duration(0), 0
+		s.fio(seconds)
+		var following sync.WaitGroup
+		for _, h := range hosts[:2] {
+			following.Go(func() {
+				if h.name != "b" {
+					s.follow(t.Context(), h.name)
+					return
+				}
+				s.followWith(t.Context(), h.name, away{s.view, began, began.Add(25 * time.Second)}, func(w *window.Window) error {
+					if n++; n > 3 && w.End.Before(began.Add(seconds*time.Second)) { // the first ones wait a little for the history
+						late = max(late, time.Since(w.End))
+					}
+					return nil
+				})
+			})
+		}
+		time.Sleep(20 * time.Second)
+		if n := s.windows(mapping.Host); n["10.000b"] > 0 || n["10.000a"] == 0 {
+			t.Errorf("while the history is away for b: %v", n)
+		}
+		time.Sleep(36 * time.Second)
+		if n := s.windows(mapping.Host); n["10.000b"] != 1000 || n["10.000a"] != 1000 {
+			t.Errorf("when the history is back: %v", n)
+		}
+		s.ended.Wait()
+		following.Wait()
+		_, byHost := s.ofFiles()
+		for at := range byHost {
+			if !strings.HasSuffix(at, "a") && !strings.HasSuffix(at, "b") {
+				delete(byHost, at)
+			}
+		}
+		equal(t, byHost, s.windows(mapping.Host), "windows of hosts")
+		if late > 3*time.Second {
+			t.Errorf("a window came %v late", late)
+		}
+		said := p.said()
+		for _, text := range []string{"b: its windows wait, and fio continues: the history is away", "b sends to run night", "b: sends again"} {
+			if strings.Count(said, text) != 1 {
+				t.Errorf("%q is not said once in %s", text, said)
+			}
 		}
 	})
 }

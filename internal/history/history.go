@@ -84,12 +84,20 @@ type Store interface {
 	// PutPart stores a part of a shared run, when all interval documents that were put are stored. After another error than the
 	// following, the caller puts those again that it has put since the last success. If its version is no longer current,
 	// because the run was removed or another version took its place, PutPart removes what is left of its version and
-	// fails with ErrReplaced.
+	// fails with ErrReplaced. A part without a Document is a sign of life of one that was put before; otherwise PutPart may fail with
+	// ErrNotFound.
 	PutPart(ctx context.Context, p *mapping.Part) error
 
 	// Parts returns the parts of a shared run, given by its full id, sorted by host and unit. Interval documents that were stored
 	// before a part are visible to later calls. Finish and Delete of the run remove the parts of other versions.
 	Parts(ctx context.Context, runID string) ([]*mapping.Part, error)
+
+	// Signs returns the signs of life of the parts of a shared run, without their documents, in any order. Those of the last seconds may
+	// be missing, unless all is true: then interval documents become visible as by Parts.
+	Signs(ctx context.Context, runID string, all bool) ([]*mapping.Part, error)
+
+	// Sign returns the last sign of life of a part, given by its run, host and unit, or nil if there is none.
+	Sign(ctx context.Context, of *mapping.Part) (*mapping.Part, error)
 
 	// Now returns the time by the clock that all hosts of a history share: that of the cluster, or of this machine if the history is
 	// here. It is asked for when Now is called, and not before. Without an index it fails with ErrNoIndex.

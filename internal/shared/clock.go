@@ -14,10 +14,11 @@ import (
 // host is silent asks the history for the time.
 
 // clockOf compares the clock of this machine with that of a history. offset is what must be added to times of this machine, ± bound: it
-// asks a few times, and takes the answer that came soonest. Its bound is half of the time that it took, and its last digit.
+// asks a few times, until an answer comes soon, and takes the one that came soonest. Its bound is half of the time that it took, and its
+// last digit.
 func clockOf(ctx context.Context, store history.Store) (offset, bound time.Duration, err error) {
-	const times, digit = 5, time.Millisecond
-	for range times {
+	const times, digit, soon = 5, time.Millisecond, 5 * time.Millisecond
+	for n := 0; n < times && (bound == 0 || bound > soon); n++ {
 		asked := time.Now()
 		now, err := store.Now(ctx)
 		if err != nil {

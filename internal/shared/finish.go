@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -122,7 +123,7 @@ func StateOf(ctx context.Context, store history.Store, name string) (state State
 			continue
 		}
 		var parts []*mapping.Part
-		if parts, err = store.Parts(ctx, run.Run.ID); !Ended(parts) {
+		if parts, err = store.Signs(ctx, run.Run.ID, true); !Ended(parts) {
 			return Sending, err
 		}
 		state = Ending
@@ -158,7 +159,10 @@ func FinishDue(ctx context.Context, store history.Store, sink Sink, name string)
 		}
 		var parts []*mapping.Part
 		var now time.Time
-		if parts, now, err = Parts(ctx, store, run.Run.ID); err != nil || !isOver(parts, now) {
+		if parts, err = store.Signs(ctx, run.Run.ID, true); err == nil && Ended(parts) {
+			now, err = store.Now(ctx)
+		}
+		if err != nil || !isOver(parts, now) {
 			continue
 		}
 		if run, err = Finish(ctx, store, sink, run.Run.ID, false); err == nil {
@@ -180,7 +184,11 @@ func final(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 	for _, p := range parts {
 		fmt.Fprintf(sum, "%q %q %v %d %s\n", p.Host, p.Unit, p.Ended.IsZero(), p.Last.UnixMilli(), p.Document.Source.Hash)
 		if p.Ended.IsZero() {
-			left = append(left, nameOf(p, parts))
+			name := nameOf(p, parts)
+			if more := p.Last.Sub(p.Document.Run.End); more >= time.Duration(run.IntervalMS)*time.Millisecond {
+				name += fmt.Sprintf(" (whose totals lack the last %s of its windows)", unit.Short(more.Round(time.Second)))
+			}
+			left = append(left, name)
 		}
 		whole.Run.Complete = whole.Run.Complete && !p.Ended.IsZero() && p.Exit == 0 && p.Document.Run.Complete
 	}

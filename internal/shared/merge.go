@@ -36,7 +36,7 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 		n := float64(d.Fio.Jobs)
 		of.Jobs, of.Switches = of.Jobs+d.Fio.Jobs, of.Switches+d.Fio.Switches
 		of.UsrCPU, of.SysCPU = of.UsrCPU+n*d.Fio.UsrCPU, of.SysCPU+n*d.Fio.SysCPU
-		whole.Documents.Host += d.Documents.Host
+		whole.Documents.Host += p.Windows
 		whole.Missing.Requests, whole.Recovered.Requests = whole.Missing.Requests+d.Missing.Requests, whole.Recovered.Requests+d.Recovered.Requests
 		if d.Clock.ErrorMS >= whole.Clock.ErrorMS {
 			whole.Clock = d.Clock

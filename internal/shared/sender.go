@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -40,17 +41,24 @@ func Attempt(ctx context.Context, store history.Store, m Member, isNew bool) (in
 			continue
 		}
 		isLive = true
-		parts, now, err := Parts(ctx, store, run.Run.ID)
+		own, err := store.Sign(ctx, &mapping.Part{Run: run.Run.ID, Host: m.Host, Unit: m.Unit})
+		parts := []*mapping.Part{own}
+		if err == nil && own == nil {
+			parts, err = store.Signs(ctx, run.Run.ID, false)
+		}
+		var now time.Time
+		if err == nil && len(parts) > 0 {
+			now, err = store.Now(ctx)
+		}
 		if err != nil {
 			return 0, err
 		}
 		over = over && isOver(parts, now)
-		i := slices.IndexFunc(parts, func(p *mapping.Part) bool { return p.Host == m.Host && p.Unit == m.Unit })
 		switch {
-		case i < 0:
-		case isNew && parts[i].Ended.IsZero() && !isSilent(parts[i], now):
+		case own == nil:
+		case isNew && own.Ended.IsZero() && !isSilent(own, now):
 			return 0, fmt.Errorf("%s on %s: %w", m.Unit, m.Host, ErrSending)
-		case isNew || !parts[i].Ended.IsZero():
+		case isNew || !own.Ended.IsZero():
 			return attempt + 1, nil
 		}
 	}
@@ -77,25 +85,31 @@ func newest(ctx context.Context, store history.Store, name string) (runs []*mapp
 	}
 }
 
-// Sender sends the windows of one fio to the run that its host shares with others. Windows wait in memory while the history is away, up to
-// a number: others are taken from fio's reports when it is back.
-type Sender struct {
-	store  history.Store
-	run    *mapping.Run
-	joined time.Time
-	most   int // documents that wait
+// ErrGrid means that the windows of a fio have another length than those of the run.
+var ErrGrid = errors.New("let fio report as often on all hosts (--reports, --status-interval)")
 
-	sending sync.Mutex    // one at a time
+// Sender sends the windows of one fio to the run that its host shares with others. Windows wait in memory while the history is away, up to
+// a number: others are taken from fio's reports when it is back. So are those that were added before it joined the run.
+type Sender struct {
+	store history.Store
+	most  int // documents that wait
+
+	sending sync.Mutex    // one at a time; guards renewed
 	news    chan struct{} // there is a newer document
+	renewed time.Time     // when the whole part was sent
+	tries   int           // of Next to join
 
 	mu       sync.Mutex // guards all below, and is not held while something is sent
+	run      *mapping.Run
+	joined   time.Time    // zero: not yet
+	doc      *mapping.Run // offered since the last part was sent
 	part     mapping.Part
 	isPlaced bool // the offset of the part is known
 	docs     []*mapping.Interval
 	windows  int       // that were added
 	end      time.Time // of the latest one
 	lost     int       // windows that did not fit
-	lostFrom time.Time // start of the first of them
+	lostFrom time.Time // start of the first of them; zero: all
 	offered  time.Time
 	whole    map[place]bool // windows of a fio that is read when it has ended
 }
@@ -114,9 +128,9 @@ func placeOf(d *mapping.Interval) place {
 // mostWaiting is how many documents may wait, some 10 kB each.
 const mostWaiting = 2000
 
-// Join makes a fio take part in a stage of an attempt at a run. doc is what is known of the stage on this host: the run gets its settings
-// and labels from its first host.
-func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *mapping.Run) (*Sender, error) {
+// New returns a sender of a fio that takes part in a stage of an attempt at a run. doc is what is known of the stage on this host: the run gets
+// its settings and labels from its first host. It joins the run with the first document that it sends.
+func New(store history.Store, m Member, attempt int, doc *mapping.Run) *Sender {
 	run := *doc
 	execution := mapping.SharedID(m.Name, attempt)
 	run.Run.Execution, run.Run.ID = execution, mapping.StageID(execution, run.Run.Stage, run.Run.Stages)
@@ -127,35 +141,70 @@ func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *
 	run.Run.Ingest, run.Run.Complete, run.Run.Start = mapping.SharedIngest(attempt), false, cell(doc.Run.Start, doc.IntervalMS)
 	run.Run.End = time.Time{}
 	run.Levels = []mapping.Level{mapping.Host}
-	joined, err := store.Join(ctx, &run)
-	switch {
-	case err != nil:
-		return nil, err
-	case joined.Run.Ingest != run.Run.Ingest:
-		return nil, fmt.Errorf("run %s: %w", m.Name, history.ErrReplaced)
-	case joined.IntervalMS != run.IntervalMS:
-		return nil, fmt.Errorf("its windows are of %d ms, and those of run %s of %d ms: let fio report as often on all hosts (--reports, --status-interval)",
-			run.IntervalMS, m.Name, joined.IntervalMS)
+	return &Sender{
+		store: store, run: &run, news: make(chan struct{}, 1), whole: map[place]bool{}, most: cmp.Or(m.Waiting, mostWaiting),
+		part: mapping.Part{Run: run.Run.ID, Ingest: run.Run.Ingest, Host: m.Host, Unit: m.Unit},
 	}
-	s := &Sender{store: store, run: joined, joined: time.Now(), news: make(chan struct{}, 1), whole: map[place]bool{}, most: cmp.Or(m.Waiting, mostWaiting), part: mapping.Part{Run: joined.Run.ID, Ingest: joined.Run.Ingest, Host: m.Host, Unit: m.Unit}}
-	parts, err := store.Parts(ctx, joined.Run.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range parts {
-		if p.ID() == s.part.ID() { // sent by a process that was killed: no window is moved
-			s.part, s.isPlaced = *p, true
-			return s, nil
-		}
-	}
-	offset, bound, err := clockOf(ctx, store)
-	s.part.ClockMS, s.part.ClockErrorMS = offset.Round(time.Millisecond).Milliseconds(), (bound + time.Millisecond - 1).Milliseconds()
-	s.part.OffsetMS = s.part.ClockMS
-	return s, err
 }
 
-// Run returns the run as documents have it.
-func (s *Sender) Run() mapping.RunInfo { return s.run.Run }
+// Join returns a sender that has joined its run: see [New].
+func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *mapping.Run) (*Sender, error) {
+	s := New(store, m, attempt, doc)
+	return s, s.Join(ctx)
+}
+
+// Join makes the fio take part in its run, if it does not yet.
+func (s *Sender) Join(ctx context.Context) error {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	return s.join(ctx)
+}
+
+func (s *Sender) join(ctx context.Context) error {
+	if s.HasJoined() {
+		return nil
+	}
+	run, err := s.store.Join(ctx, s.run)
+	switch {
+	case err != nil:
+		return err
+	case run.Run.Ingest != s.run.Run.Ingest:
+		return fmt.Errorf("run %s: %w", s.run.Run.Name, history.ErrReplaced)
+	case run.IntervalMS != s.run.IntervalMS:
+		return fmt.Errorf("its windows are of %d ms, and those of run %s of %d ms: %w", s.run.IntervalMS, run.Run.Name, run.IntervalMS, ErrGrid)
+	}
+	part, err := s.store.Sign(ctx, &s.part)
+	isPlaced := part != nil // sent by a process that was killed: no window is moved
+	if err == nil && part == nil {
+		own := s.part
+		part = &own
+		var offset, bound time.Duration
+		offset, bound, err = clockOf(ctx, s.store)
+		part.ClockMS, part.ClockErrorMS = offset.Round(time.Millisecond).Milliseconds(), (bound + time.Millisecond - 1).Milliseconds()
+		part.OffsetMS = part.ClockMS
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.run, s.joined, s.part, s.isPlaced = run, time.Now(), *part, isPlaced
+	return nil
+}
+
+// HasJoined reports whether the fio takes part in its run.
+func (s *Sender) HasJoined() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.joined.IsZero()
+}
+
+// Run returns the run as documents have it. Before the fio has joined, labels and the start may be others.
+func (s *Sender) Run() mapping.RunInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run.Run
+}
 
 // Add takes the documents of a window of the fio, of all its jobs or of a section. nominal is when the window began by the grid of
 // this fio. It becomes a window of the host on the grid of the run. Add never waits: what does not fit is lost until [Sender.Put]
@@ -163,6 +212,15 @@ func (s *Sender) Run() mapping.RunInfo { return s.run.Run }
 func (s *Sender) Add(nominal time.Time, docs []*mapping.Interval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.joined.IsZero() {
+		s.windows++
+		s.lost++
+		return
+	}
+	for _, d := range docs { // they may have been made before it joined
+		d.Run.Start = s.run.Run.Start
+		d.Relabel(&s.run.Run)
+	}
 	start := s.place(nominal, docs)
 	if s.windows++; len(s.docs)+len(docs) <= s.most {
 		s.docs = append(s.docs, docs...)
@@ -265,8 +323,7 @@ func (s *Sender) IsDue(every time.Duration, now time.Time) bool {
 // Offer says what this fio knows of the run, to be sent with all windows so far by [Sender.Next].
 func (s *Sender) Offer(doc *mapping.Run, now time.Time) {
 	s.mu.Lock()
-	s.know(doc)
-	s.offered = now
+	s.doc, s.offered = doc, now
 	s.mu.Unlock()
 	select {
 	case s.news <- struct{}{}:
@@ -274,12 +331,21 @@ func (s *Sender) Offer(doc *mapping.Run, now time.Time) {
 	}
 }
 
-// Next waits until there is something to send, or a sign of life is due, because fio may hang, and sends it. It returns false if ctx has
-// ended.
+// Next waits until there is something to send, or a sign of life is due, because fio may hang, and sends it. Before the fio has joined its run,
+// Next tries that, after a pause that grows up to half a minute. It returns false if ctx has ended.
 func (s *Sender) Next(ctx context.Context) (isOn bool, err error) {
+	news, pause := s.news, Beat
+	if !s.HasJoined() {
+		news, pause = nil, 0
+		if s.tries > 0 {
+			pause = min(time.Second<<min(s.tries-1, 5), 30*time.Second)
+			pause -= rand.N(pause / 2) // many hosts may wait for the same history
+		}
+		s.tries++
+	}
 	select {
-	case <-s.news:
-	case <-time.After(Beat):
+	case <-news:
+	case <-time.After(pause):
 	case <-ctx.Done():
 		return false, nil
 	}
@@ -289,7 +355,7 @@ func (s *Sender) Next(ctx context.Context) (isOn bool, err error) {
 // Send stores all windows so far, with the document of the run as this fio has it, or with the last one if that is nil. If the run was
 // replaced or removed, it removes what it has sent, and fails with [history.ErrReplaced]. After another error the windows still wait.
 func (s *Sender) Send(ctx context.Context, doc *mapping.Run, now time.Time) error {
-	return s.send(ctx, doc, now, func(p *mapping.Part) {
+	return s.send(ctx, doc, false, now, func(p *mapping.Part) {
 		// other directions of the latest window may follow
 		until := s.end.Add(-time.Duration(s.run.IntervalMS) * time.Millisecond)
 		if s.lost > 0 && s.lostFrom.Before(until) {
@@ -307,7 +373,7 @@ func (s *Sender) End(ctx context.Context, doc *mapping.Run, exit int, now time.T
 	if err := s.empty(ctx); err != nil {
 		return err
 	}
-	return s.send(ctx, doc, now, func(p *mapping.Part) { p.Last, p.Ended, p.Exit = s.end, s.at(now), exit })
+	return s.send(ctx, doc, true, now, func(p *mapping.Part) { p.Last, p.Ended, p.Exit = s.end, s.at(now), exit })
 }
 
 // empty adds windows without requests in the place of those that were stored and are not among all of the fio.
@@ -315,7 +381,7 @@ func (s *Sender) empty(ctx context.Context) error {
 	if len(s.whole) == 0 {
 		return nil
 	}
-	if _, err := s.store.Parts(ctx, s.run.Run.ID); err != nil { // after which windows that were sent are visible
+	if _, err := s.store.Signs(ctx, s.run.Run.ID, true); err != nil { // after which windows that were sent are visible
 		return err
 	}
 	sel := history.Selection{Runs: []string{s.run.Run.ID}, Level: mapping.Host, Hosts: []string{s.part.Host}, Light: true}
@@ -334,18 +400,24 @@ func (s *Sender) empty(ctx context.Context) error {
 	return nil
 }
 
-func (s *Sender) send(ctx context.Context, doc *mapping.Run, now time.Time, with func(*mapping.Part)) error {
+// send sends a sign of life, or the whole part if it must, or the last one has grown old: at first the totals of a part change fast.
+func (s *Sender) send(ctx context.Context, doc *mapping.Run, whole bool, now time.Time, with func(*mapping.Part)) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
-	s.mu.Lock()
-	if doc != nil {
-		s.know(doc)
+	if err := s.join(ctx); err != nil {
+		return err
 	}
-	s.part.Seen = s.at(now)
+	s.mu.Lock()
+	if doc = cmp.Or(doc, s.doc); doc != nil {
+		s.know(doc)
+		s.doc = nil
+	}
+	s.part.Seen, s.part.Windows = s.at(now), s.windows
 	with(&s.part)
 	part, docs := s.part, s.docs
+	isOld := now.Sub(s.renewed) >= min(mostOld, s.renewed.Sub(s.joined)/4)
 	s.mu.Unlock()
-	if part.Document == nil { // nothing is known yet
+	if part.Document == nil && s.renewed.IsZero() { // nothing is known yet
 		return nil
 	}
 	if len(docs) > 0 {
@@ -353,12 +425,24 @@ func (s *Sender) send(ctx context.Context, doc *mapping.Run, now time.Time, with
 			return err
 		}
 	}
-	if err := s.store.PutPart(ctx, &part); err != nil {
-		return err
+	if whole = whole || isOld; !whole {
+		part = *part.Sign()
 	}
-	s.forget(len(docs))
-	return nil
+	err := s.store.PutPart(ctx, &part)
+	switch {
+	case err == nil && whole:
+		s.renewed = now
+	case errors.Is(err, history.ErrNotFound):
+		s.renewed = time.Time{}
+	}
+	if err == nil {
+		s.forget(len(docs))
+	}
+	return err
 }
+
+// mostOld is how old the totals of a part may be while its fio runs.
+const mostOld = 30 * time.Second
 
 // forget removes the first n windows, which are stored.
 func (s *Sender) forget(n int) {

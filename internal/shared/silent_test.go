@@ -82,9 +82,9 @@ func TestMerge(t *testing.T) {
 	start := now.Add(-time.Minute)
 	part := func(host string, after time.Duration, jobs int, with func(*mapping.Part)) *mapping.Part {
 		began := start.Add(after)
-		p := &mapping.Part{Host: host, Unit: "job", Seen: now, Last: now, Ended: now, Document: &mapping.Run{
+		p := &mapping.Part{Host: host, Unit: "job", Seen: now, Last: now, Ended: now, Windows: 30, Document: &mapping.Run{
 			Run: mapping.RunInfo{Start: began, End: began.Add(30 * time.Second), Complete: true}, Fio: mapping.FioInfo{Jobs: jobs, UsrCPU: float64(10 * jobs)},
-			Hosts: []mapping.RunHost{{Start: began}}, Documents: mapping.Documents{Host: 30}, Clock: mapping.Clock{ErrorMS: int64(jobs)},
+			Hosts: []mapping.RunHost{{Start: began}}, Clock: mapping.Clock{ErrorMS: int64(jobs)},
 			Source: mapping.Source{Files: 1, List: []mapping.SourceFile{{Path: "out.json"}}},
 		}}
 		if with != nil {

@@ -114,6 +114,34 @@ func (s *Server) putOne(to target, params url.Values, body []byte) any {
 	return item
 }
 
+// update merges fields into a document.
+func (s *Server) update(in, id string, body []byte) any {
+	s.find(in, nil)
+	d := s.indices[in].docs[id]
+	if d == nil {
+		missing := no(http.StatusNotFound, "document_missing_exception", "["+id+"]: document missing")
+		maps.Copy(missing.body.(map[string]any)["error"].(map[string]any), map[string]any{"index": in, "index_uuid": "<none>", "shard": "0"})
+		panic(missing)
+	}
+	fields := decode[map[string]any](d.source)
+	merge(fields, decode[struct{ Doc map[string]any }](body).Doc)
+	source, _ := json.Marshal(fields) // cannot fail: it was JSON
+	item := s.put(target{Index: in, ID: id}, source)
+	delete(item, "status") // only items of bulk requests have it
+	return item
+}
+
+func merge(into, from map[string]any) {
+	for name, value := range from {
+		inner, isObject := value.(map[string]any)
+		if there, ok := into[name].(map[string]any); ok && isObject {
+			merge(there, inner)
+		} else {
+			into[name] = value
+		}
+	}
+}
+
 // get returns a document, visible or not.
 func (s *Server) get(in, id string) any {
 	s.find(in, nil)

@@ -249,6 +249,8 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) any {
 		return s.get(path[0], path[2])
 	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodPut:
 		return s.putOne(target{Index: path[0], ID: path[2], isNew: params.Get("op_type") == "create"}, params, body)
+	case len(path) == 3 && path[1] == "_update" && r.Method == http.MethodPost:
+		return s.update(path[0], path[2], body)
 	case len(path) == 1 && r.Method == http.MethodPut:
 		s.create(path[0])
 		return map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": path[0]}

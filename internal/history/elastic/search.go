@@ -94,7 +94,7 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 				}
 				if want := min(r.Size, left); r.PIT != nil {
 					if n != want {
-						yield(nil, fmt.Errorf("%s: %d of %d documents: %w", verb, n, want, es.ErrIncomplete))
+						yield(nil, incomplete(verb, n, want))
 						return
 					}
 					left -= n
@@ -114,10 +114,37 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 		}
 	}
 	return func(yield func(*hit, error) bool) {
+		give := func(hits []hit) bool {
+			for i := range hits {
+				if h := &hits[i]; len(h.Source) == 0 || string(h.Source) == "null" { // a proxy may have removed it
+					yield(nil, fmt.Errorf("%s: document without _source: %w", verb, history.ErrDamaged))
+					return false
+				}
+				if !yield(&hits[i], nil) {
+					return false
+				}
+			}
+			return true
+		}
 		next := 0
-		if r.Stable {
-			var err error
-			if r.PIT, err = e.openPIT(ctx, index); err != nil {
+		if r.Stable { // unless all are on one page, which is one state anyway
+			one := r
+			one.Size, one.Total = min(r.Size, e.limits.pageHits), true
+			p, err := e.page(ctx, index, &one)
+			if err == nil && p.Hits.Total.Value < one.Size {
+				if n := len(p.Hits.Hits); n != p.Hits.Total.Value {
+					yield(nil, incomplete(verb, n, p.Hits.Total.Value))
+				} else {
+					give(p.Hits.Hits)
+				}
+				return
+			}
+			if err == nil || errors.Is(err, es.ErrTooLong) {
+				r.PIT, err = e.openPIT(ctx, index)
+			} else {
+				err = fmt.Errorf("%s: %w", verb, err)
+			}
+			if err != nil {
 				yield(nil, err)
 				return
 			}
@@ -132,17 +159,15 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 				yield(nil, err)
 				return
 			}
-			for i := range hits {
-				if h := &hits[i]; len(h.Source) == 0 || string(h.Source) == "null" { // a proxy may have removed it
-					yield(nil, fmt.Errorf("%s: document without _source: %w", verb, history.ErrDamaged))
-					return
-				}
-				if !yield(&hits[i], nil) {
-					return
-				}
+			if !give(hits) {
+				return
 			}
 		}
 	}
+}
+
+func incomplete(verb string, have, want int) error {
+	return fmt.Errorf("%s: %d of %d documents: %w", verb, have, want, es.ErrIncomplete)
 }
 
 // page is the answer to a search.

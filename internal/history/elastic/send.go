@@ -45,9 +45,9 @@ func advised(err error) error {
 }
 
 // send sends documents until each is stored, or one cannot be.
-func (e *Store) send(docs []*document) error {
+func (e *Store) send(ctx context.Context, docs []*document) error {
 	tooLarge := false
-	err := e.client.Repeat(e.ctx, func(ctx context.Context) error {
+	err := e.client.Repeat(ctx, func(ctx context.Context) error {
 		items, err := e.bulk(ctx, docs)
 		r := newResult(docs, items, err)
 		e.record(&r)
@@ -64,10 +64,10 @@ func (e *Store) send(docs []*document) error {
 		return err
 	}
 	half := len(docs) / 2
-	if err := e.send(docs[:half]); err != nil {
+	if err := e.send(ctx, docs[:half]); err != nil {
 		return err
 	}
-	return e.send(docs[half:])
+	return e.send(ctx, docs[half:])
 }
 
 // record records what became of the documents of one request.

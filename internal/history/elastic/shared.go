@@ -1,12 +1,11 @@
 package elastic
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -16,12 +15,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Join implements [history.Store].
+// Join implements [history.Store]. A run that is there is read by its id, without a search: many hosts may begin at once.
 func (e *Store) Join(ctx context.Context, run *mapping.Run) (stored *mapping.Run, err error) {
 	if err = run.Check(); err == nil {
 		err = e.prepare(ctx, false)
 	}
 	if err == nil {
+		stored, _, err = e.current(ctx, run.Run.ID)
+	}
+	if errors.Is(err, history.ErrNotFound) {
 		_, err = e.change(ctx, run.Run.ID, func(there *mapping.Run, err error) (*mapping.Run, error) {
 			if errors.Is(err, history.ErrNotFound) {
 				stored = run
@@ -42,23 +44,57 @@ func (e *Store) PutPart(ctx context.Context, p *mapping.Part) error {
 		err = e.prepare(ctx, false)
 	}
 	if err == nil {
+		_, err = e.settled(ctx, history.Version{Run: p.Run, Ingest: p.Ingest})
+	}
+	isThere := false
+	if err == nil && p.Document == nil {
+		isThere, err = e.renew(ctx, p)
+	} else if err == nil {
 		err = e.putPart(ctx, p)
+	}
+	if err == nil && !isThere { // Only now, or the part could outlive its run.
+		err = e.isTheirs(ctx, p)
 	}
 	return e.fail(ctx, "write to", err)
 }
 
-func (e *Store) putPart(ctx context.Context, p *mapping.Part) error {
-	this := history.Version{Run: p.Run, Ingest: p.Ingest}
-	if _, err := e.settled(ctx, this); err != nil {
-		return err
+// renew stores a sign of life in the place of the last one. A part whose run was replaced or removed has none: so this is one request,
+// and a small one, because many hosts send one every few seconds.
+func (e *Store) renew(ctx context.Context, p *mapping.Part) (isThere bool, err error) {
+	body := append(p.AppendJSON([]byte(`{"doc":`)), '}')
+	err = e.client.Do(ctx, esapi.UpdateRequest{Index: e.runs(), DocumentID: url.PathEscape(p.ID()), Body: es.JSON(body)}, nil)
+	if es.IsNotFound(err) {
+		return false, nil
 	}
-	r := esapi.IndexRequest{Index: e.runs(), DocumentID: url.PathEscape(p.ID()), Body: es.JSON(p.AppendJSON(nil))}
-	if err := e.client.Do(ctx, r, nil); err != nil {
+	if err != nil {
+		err = fmt.Errorf("store a sign of life of run %s: %w", p.Run, err)
+	}
+	return err == nil, err
+}
+
+// putPart stores a part and its sign of life.
+func (e *Store) putPart(ctx context.Context, p *mapping.Part) error {
+	of := &versionState{again: true, stored: map[uint64]struct{}{}}
+	var docs []*document
+	for _, d := range []*mapping.Part{p, p.Sign()} {
+		docs = append(docs, &document{index: mapping.RunsIndex(e.prefix), id: d.ID(), text: d.AppendJSON(nil), of: of})
+	}
+	if err := e.send(ctx, docs); err != nil {
 		return fmt.Errorf("store a part of run %s: %w", p.Run, err)
 	}
-	// Only now, or the part could outlive its run.
-	if ingest, err := e.ingest(ctx, p.Run); err != nil || ingest == p.Ingest {
+	return nil
+}
+
+// isTheirs fails unless the version of a part is current, and then removes what is left of it.
+func (e *Store) isTheirs(ctx context.Context, p *mapping.Part) error {
+	ingest, err := e.ingest(ctx, p.Run)
+	switch {
+	case err != nil:
 		return err
+	case ingest == p.Ingest && p.Document == nil:
+		return fmt.Errorf("a sign of life of run %s without its part: %w", p.Run, history.ErrNotFound)
+	case ingest == p.Ingest:
+		return nil
 	}
 	for _, index := range []string{e.intervals(), e.runs()} {
 		if err := e.client.Refresh(ctx, index); err != nil {
@@ -75,8 +111,7 @@ func (e *Store) putPart(ctx context.Context, p *mapping.Part) error {
 	return history.ErrReplaced
 }
 
-// ingest returns the version of a run that readers see, or "" if there is none. It reads no more than that: each host does so every
-// few seconds.
+// ingest returns the version of a run that readers see, or "" if there is none. It reads no more than that.
 func (e *Store) ingest(ctx context.Context, id string) (string, error) {
 	var answer struct {
 		Source struct {
@@ -92,16 +127,45 @@ func (e *Store) ingest(ctx context.Context, id string) (string, error) {
 }
 
 // Parts implements [history.Store]. It makes visible what hosts have sent, unless the user may not do that.
-func (e *Store) Parts(ctx context.Context, runID string) (parts []*mapping.Part, err error) {
-	for _, index := range []string{e.runs(), e.intervals()} {
+func (e *Store) Parts(ctx context.Context, runID string) ([]*mapping.Part, error) {
+	docs, err := e.parts(ctx, es.Term(mapping.SharedRunField, runID), e.runs(), e.intervals())
+	return mapping.JoinParts(docs), err
+}
+
+// Signs implements [history.Store].
+func (e *Store) Signs(ctx context.Context, runID string, all bool) ([]*mapping.Part, error) {
+	var refreshed []string
+	if all {
+		refreshed = []string{e.runs(), e.intervals()}
+	}
+	return e.parts(ctx, es.All(es.Term(mapping.SharedRunField, runID), es.None(es.Exists(mapping.SharedFilesField))), refreshed...)
+}
+
+// Sign implements [history.Store]. It reads a document by its id, which needs no refresh.
+func (e *Store) Sign(ctx context.Context, of *mapping.Part) (*mapping.Part, error) {
+	var answer struct {
+		Source json.RawMessage `json:"_source"`
+	}
+	err := e.client.Do(ctx, esapi.GetRequest{Index: e.runs(), DocumentID: url.PathEscape(of.Sign().ID())}, &answer)
+	if es.IsNotFound(err) {
+		return nil, nil
+	}
+	var p *mapping.Part
+	if err == nil {
+		p, err = mapping.ReadPart(answer.Source)
+	}
+	return p, e.fail(ctx, "read", err)
+}
+
+// parts returns the documents of parts that a query finds, after what was stored in some indices has become visible.
+func (e *Store) parts(ctx context.Context, query any, refreshed ...string) (docs []*mapping.Part, err error) {
+	for _, index := range refreshed {
 		if err := e.client.Refresh(ctx, index); err != nil && !errors.Is(err, es.ErrForbidden) {
 			return nil, e.fail(ctx, "read", err)
 		}
 	}
 	byRun := map[string]any{mapping.SharedRunField: map[string]any{"order": "asc", "unmapped_type": "keyword"}}
-	for h, err := range e.hits(ctx, "read the parts of a run", e.runs(), request{
-		Size: 200, Query: es.All(es.Term(mapping.SharedRunField, runID)), Sort: []any{byRun}, Stable: true,
-	}) {
+	for h, err := range e.hits(ctx, "read the parts of a run", e.runs(), request{Size: 200, Query: query, Sort: []any{byRun}, Stable: true}) {
 		if es.IsNotFound(err) { // there is no index yet
 			break
 		}
@@ -112,10 +176,9 @@ func (e *Store) Parts(ctx context.Context, runID string) (parts []*mapping.Part,
 		if err != nil {
 			return nil, e.fail(ctx, "read", err)
 		}
-		parts = append(parts, p)
+		docs = append(docs, p)
 	}
-	slices.SortFunc(parts, func(a, b *mapping.Part) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Unit, b.Unit)) })
-	return parts, nil
+	return docs, nil
 }
 
 // Now implements [history.Store]. The time comes from an ordinary search, which needs no privilege of its own: the node that gets it

@@ -80,7 +80,7 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 		of.sending = append(of.sending, over)
 		e.mu.Unlock()
 		e.background.Go(func() {
-			err := e.send(body)
+			err := e.send(e.ctx, body)
 			e.mu.Lock()
 			of.err = cmp.Or(of.err, err)
 			e.mu.Unlock()

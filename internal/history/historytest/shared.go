@@ -2,6 +2,8 @@ package historytest
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,10 +51,18 @@ func testShared(t *testing.T, s history.Store) {
 	}
 	send(a, windowsA[:2]...)
 	send(b, windowsB...)
-	a.Ended, a.Exit = Start.Add(time.Hour), 3
-	send(a, windowsA...) // two of them again
+	a.Seen, a.Last, a.Windows = a.Seen.Add(time.Second), Start.Add(time.Second), 7
+	send(a.Sign(), windowsA[2])
+	signs(t, s, a, b)
 	got, err := s.Parts(t.Context(), first.Run.ID)
 	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, []*mapping.Part{a, b}, got, "parts with signs of life")
+	a.Ended, a.Exit = Start.Add(time.Hour), 3
+	send(a, windowsA...) // all of them again
+	signs(t, s, a, b)
+	if got, err = s.Parts(t.Context(), first.Run.ID); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, []*mapping.Part{a, b}, got, "parts")
@@ -70,6 +80,29 @@ func testShared(t *testing.T, s history.Store) {
 	holding(t, s, []string{"x"}, "report of b")
 	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 1 {
 		t.Errorf("parts are listed as runs: %q", names(runs))
+	}
+}
+
+// signs fails unless the signs of life of a run are those of these parts, together and one by one.
+func signs(t *testing.T, s history.Store, parts ...*mapping.Part) {
+	t.Helper()
+	got, err := s.Signs(t.Context(), parts[0].Run, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(got, func(a, b *mapping.Part) int { return strings.Compare(a.Host, b.Host) })
+	var want []*mapping.Part
+	for _, p := range parts {
+		want = append(want, p.Sign())
+		one, err := s.Sign(t.Context(), &mapping.Part{Run: p.Run, Host: p.Host, Unit: p.Unit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, p.Sign(), one, "sign of life")
+	}
+	equal(t, want, got, "signs of life")
+	if none, err := s.Sign(t.Context(), &mapping.Part{Run: parts[0].Run, Host: "c"}); none != nil || err != nil {
+		t.Errorf("sign of life of a host that sends nothing: %+v, %v", none, err)
 	}
 }
 
@@ -101,10 +134,12 @@ func testSharedReplaced(t *testing.T, s history.Store) {
 			}
 		}
 		left("at once")
-		if err := errors.Join(s.Put(t.Context(), docs[2:]), s.PutPart(t.Context(), part)); !errors.Is(err, history.ErrReplaced) {
-			t.Errorf("%s: %v", name, err)
+		for _, p := range []*mapping.Part{part.Sign(), part} {
+			if err := errors.Join(s.Put(t.Context(), docs[2:]), s.PutPart(t.Context(), p)); !errors.Is(err, history.ErrReplaced) {
+				t.Errorf("%s: %v", name, err)
+			}
+			left("after its host has sent more")
 		}
-		left("after its host has sent more")
 		if counts, _ := s.Count(t.Context(), []string{run.Run.ID}); name == "replaced" && counts[run.Run.ID]["whole"].All() != 4 {
 			t.Errorf("windows of the other version went, too: %v", counts)
 		}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -41,8 +40,17 @@ func (s *Store) PutPart(ctx context.Context, p *mapping.Part) error {
 			if replaced {
 				return remove(ctx, tx, `run = ? AND ingest = ?`, p.Run, p.Ingest)
 			}
-			if _, err := tx.ExecContext(ctx, insertPart, p.ID(), p.Run, p.Ingest, pack(p.AppendJSON)); err != nil {
-				return fmt.Errorf("insert part: %w", err)
+			docs := []*mapping.Part{p.Sign()}
+			if p.Document != nil {
+				docs = append(docs, p)
+			}
+			for _, d := range docs {
+				if _, err := tx.ExecContext(ctx, insertPart, d.ID(), p.Run, p.Ingest, pack(d.AppendJSON)); err != nil {
+					return fmt.Errorf("insert part: %w", err)
+				}
+			}
+			if p.Document == nil {
+				return nil
 			}
 			if _, err := tx.ExecContext(ctx, insertFiles, p.ID(), list(p.Files), list(p.Files)); err != nil {
 				return fmt.Errorf("insert hashes of a part: %w", err)
@@ -65,7 +73,28 @@ const insertPart = `INSERT INTO parts (id, run, ingest, doc) VALUES (?, ?, ?, ?)
 func (s *Store) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 // Parts implements [history.Store].
-func (s *Store) Parts(ctx context.Context, runID string) (parts []*mapping.Part, err error) {
+func (s *Store) Parts(ctx context.Context, runID string) ([]*mapping.Part, error) {
+	docs, err := s.parts(ctx, `run = ?`, runID)
+	return mapping.JoinParts(docs), err
+}
+
+// Signs implements [history.Store].
+func (s *Store) Signs(ctx context.Context, runID string, _ bool) ([]*mapping.Part, error) {
+	docs, err := s.parts(ctx, `run = ?`, runID)
+	return slices.DeleteFunc(docs, func(p *mapping.Part) bool { return p.Document != nil }), err
+}
+
+// Sign implements [history.Store].
+func (s *Store) Sign(ctx context.Context, of *mapping.Part) (*mapping.Part, error) {
+	docs, err := s.parts(ctx, `run = ? AND id = ?`, of.Run, of.Sign().ID())
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	return docs[0], nil
+}
+
+// parts returns the documents of parts that a condition selects.
+func (s *Store) parts(ctx context.Context, where string, args ...any) (docs []*mapping.Part, err error) {
 	err = s.each(ctx, func(rows *sql.Rows) error {
 		var blob sql.RawBytes
 		if err := rows.Scan(&blob); err != nil {
@@ -73,10 +102,9 @@ func (s *Store) Parts(ctx context.Context, runID string) (parts []*mapping.Part,
 		}
 		return unpack(blob, func(text []byte) error {
 			p, err := mapping.ReadPart(text)
-			parts = append(parts, p)
+			docs = append(docs, p)
 			return err
 		})
-	}, `SELECT doc FROM parts WHERE run = ?`, runID)
-	slices.SortFunc(parts, func(a, b *mapping.Part) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Unit, b.Unit)) })
-	return parts, s.fail(ctx, "read", err)
+	}, `SELECT doc FROM parts WHERE `+where, args...)
+	return docs, s.fail(ctx, "read", err)
 }
