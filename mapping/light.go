@@ -234,16 +234,34 @@ func appendLightBytes(b, bytes []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(bytes))), bytes...)
 }
 
+// Members is a set of members of run documents, such as "cbt" and "read". The zero value is none.
+type Members uint64
+
+// AllMembers has all members.
+const AllMembers = ^Members(0)
+
+// MembersOf returns the members with these names in JSON. It panics if a run document has no member of a name.
+func MembersOf(names ...string) (m Members) {
+	all := strings.Fields(lightNames)
+	for _, name := range names {
+		m |= 1 << slices.Index(all[:runMembers], name) // a negative shift panics
+	}
+	return m
+}
+
+// runMembers is how many of lightNames are members of a run document itself.
+const runMembers = 27
+
 var errLight = errors.New("not the compact form of a run document")
 
-// UnmarshalLight decodes what [Run.AppendLight] appends.
-func (r *Run) UnmarshalLight(b []byte) error {
+// UnmarshalLight decodes some members of what [Run.AppendLight] appends. The others stay as they are.
+func (r *Run) UnmarshalLight(b []byte, members Members) error {
 	if !IsLight(b) {
 		return errLight
 	}
 	d := lightDecoders.Get().(*lightDecoder)
 	defer lightDecoders.Put(d)
-	return d.object(reflect.ValueOf(r).Elem(), b[1:])
+	return d.object(reflect.ValueOf(r).Elem(), b[1:], members)
 }
 
 // lightDecoder has texts of the documents before, because names of options and hosts are in most. A text has one place, by its hash.
@@ -311,14 +329,15 @@ func lightText(b []byte) (text, rest []byte) {
 	return b[size : size+int(length)], b[size+int(length):]
 }
 
-func (d *lightDecoder) object(v reflect.Value, b []byte) error {
+// object decodes an object. Of its first members it decodes those of a set.
+func (d *lightDecoder) object(v reflect.Value, b []byte, of Members) error {
 	p := lightOf(v.Type())
 	for item := (lightItem{}); len(b) > 0; {
 		if b = item.next(b); b == nil {
 			return errLight
 		}
-		if item.number >= uint64(len(p.fields)) || p.fields[item.number] < 0 {
-			continue // of a later version
+		if item.number >= uint64(len(p.fields)) || p.fields[item.number] < 0 || item.number < runMembers && of>>item.number&1 == 0 {
+			continue // of a later version, or not wanted
 		}
 		if err := d.set(v.Field(int(p.fields[item.number])), &item); err != nil {
 			return err
@@ -359,7 +378,7 @@ func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
 		v.SetUint(uint64(item.n))
 	case reflect.Struct:
 		if !isTime {
-			return d.object(v, item.bytes)
+			return d.object(v, item.bytes, AllMembers)
 		}
 		*timeOf(v) = time.UnixMilli(item.n).UTC()
 	case reflect.Slice:

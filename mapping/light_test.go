@@ -31,7 +31,7 @@ func TestLightOfDocument(t *testing.T) {
 		if err := json.Unmarshal(run.AppendJSON(nil), document); err != nil {
 			t.Fatal(err)
 		}
-		if err := light.UnmarshalLight(run.AppendLight([]byte("before"))[len("before"):]); err != nil {
+		if err := light.UnmarshalLight(run.AppendLight([]byte("before"))[len("before"):], mapping.AllMembers); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(document.Light(), light); diff != "" {
@@ -55,7 +55,7 @@ func TestLightStays(t *testing.T) {
 	}
 	later := append(b, 0xfc, 0x3f, 1, 0xfd, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0x3f, 1, 'x') // an integer, a number and a text of number 2047
 	got := new(mapping.Run)
-	if err := got.UnmarshalLight(later); err != nil {
+	if err := got.UnmarshalLight(later, mapping.AllMembers); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(run.Light(), got); diff != "" {
@@ -63,10 +63,28 @@ func TestLightStays(t *testing.T) {
 	}
 }
 
+// TestMembers: only the wanted members are decoded.
+func TestMembers(t *testing.T) {
+	run, got := sampleRun(), new(mapping.Run)
+	if err := got.UnmarshalLight(run.AppendLight(nil), mapping.MembersOf("run", "cbt", "write", "fio2es")); err != nil {
+		t.Fatal(err)
+	}
+	want := &mapping.Run{Run: run.Run, CBT: run.CBT, Write: run.Light().Write, Program: run.Program}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a member of something else")
+		}
+	}()
+	mapping.MembersOf("id")
+}
+
 func TestLightFaults(t *testing.T) {
 	whole := sampleRun().AppendLight(nil)
 	for _, b := range [][]byte{nil, []byte("{}"), {2}, whole[:len(whole)-1]} {
-		if err := new(mapping.Run).UnmarshalLight(b); err == nil {
+		if err := new(mapping.Run).UnmarshalLight(b, mapping.AllMembers); err == nil {
 			t.Errorf("%q: no error", b)
 		}
 	}
@@ -76,7 +94,7 @@ func TestLightFaults(t *testing.T) {
 		for range 1 + rng.IntN(3) {
 			b[rng.IntN(len(b))] = byte(rng.Uint32())
 		}
-		_ = new(mapping.Run).UnmarshalLight(b)
+		_ = new(mapping.Run).UnmarshalLight(b, mapping.AllMembers)
 	}
 }
 
@@ -85,7 +103,7 @@ func BenchmarkLight(b *testing.B) {
 	b.ReportMetric(float64(len(blob)), "B/run")
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := new(mapping.Run).UnmarshalLight(blob); err != nil {
+		if err := new(mapping.Run).UnmarshalLight(blob, mapping.AllMembers); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/matrix"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
@@ -121,6 +122,9 @@ func (l *runsCall) list(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
+	if len(l.by) > 0 {
+		l.filter.Members = matrix.Members(l.settings)
+	}
 	watched := query.Watch(l.filter)
 	runs, err := l.read(ctx, store, watched)
 	if err != nil {
@@ -161,7 +165,12 @@ func (l *runsCall) read(ctx context.Context, store history.Store, watched *query
 	if l.order != nil && l.order.Column == nil && !l.isReversed { // a store returns runs in this order
 		watched.Filter.Limit = l.limit
 	}
-	return l.readRuns(ctx, store, watched)
+	if l.order == nil || l.limit == 0 {
+		return l.readRuns(ctx, store, watched)
+	}
+	top := where.Top{Order: l.order, IsReversed: l.isReversed, Most: l.limit}
+	err := l.eachRun(ctx, store, watched, func(run *mapping.Run) bool { top.Add(run); return true })
+	return top.Runs(), err
 }
 
 func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
@@ -183,15 +192,25 @@ func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
 }
 
 // readRuns reads the runs that a watched filter selects. It leaves out runs that cannot be read.
-func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) ([]*mapping.Run, error) {
-	runs, err := history.Collect(store.Runs(ctx, watched.Filter), func(err error) { e.leaveOut(err.Error()) })
-	if err != nil {
-		return nil, err
+func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, err error) {
+	err = e.eachRun(ctx, store, watched, func(run *mapping.Run) bool { runs = append(runs, run); return true })
+	return runs, err
+}
+
+// eachRun is like readRuns, for a caller that does not need all runs at the same time. It ends when do returns false.
+func (e *env) eachRun(ctx context.Context, store history.Store, watched *query.Watched, do func(*mapping.Run) bool) error {
+	for run, err := range history.Readable(store.Runs(ctx, watched.Filter), func(err error) { e.leaveOut(err.Error()) }) {
+		if err != nil {
+			return err
+		}
+		if !do(run) {
+			return nil
+		}
 	}
 	if note := watched.Undecided(); note != "" {
 		e.log.Warn(note)
 	}
-	return runs, nil
+	return nil
 }
 
 // printNoRuns says on stderr that a filter selects no run, and what the history has.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -125,18 +126,19 @@ func (t *trendCall) find(ctx context.Context, args []string) error {
 		}
 		filter.Where = query.Both(filter.Where, query.SameSettings(parts...))
 	}
+	filter.ByWorkload = true
 	watched := query.Watch(filter)
-	runs, err := t.readRuns(ctx, store, watched)
+	found, err := t.read(ctx, store, watched)
 	if err != nil {
 		return err
 	}
-	if len(runs) == 0 {
+	if found.runs == 0 {
 		if err = t.printNoRuns(ctx, store, watched.Filter); t.gate.Last > 0 {
 			err = errors.Join(err, fmt.Errorf("--fail-last %d: there are no runs to check", t.gate.Last))
 		}
 		return err
 	}
-	if err := t.print(runs); err != nil {
+	if err := t.print(found); err != nil {
 		return err
 	}
 	isMet, isUnknown := t.gate.Log(t.log)
@@ -150,21 +152,53 @@ func (t *trendCall) find(ctx context.Context, args []string) error {
 	return err
 }
 
+// trends are the workloads of the history, and of how many runs.
+type trends struct {
+	workloads [][]*workload.Series // without runs and most values; sorted by title
+	runs      int
+	leftOut   map[string]int // runs by the reason
+}
+
+// read makes the series of all workloads of a filter, one after another, because the runs of all may be many.
+func (t *trendCall) read(ctx context.Context, store history.Store, watched *query.Watched) (found trends, err error) {
+	runs := func(yield func(*mapping.Run, error) bool) {
+		found.runs, found.leftOut = 0, map[string]int{}
+		isLeft := false
+		err := t.eachRun(ctx, store, watched, func(run *mapping.Run) bool {
+			if found.runs++; workload.LeftOut(run) != "" {
+				found.leftOut[workload.LeftOut(run)]++
+			}
+			isLeft = !yield(run, nil)
+			return !isLeft
+		})
+		if err != nil && !isLeft {
+			yield(nil, err)
+		}
+	}
+	found.workloads, err = workload.Each(runs, func(of *workload.Workload) []*workload.Series {
+		if t.only != nil && !t.only[workload.Key(of.Runs[0])] {
+			return nil
+		}
+		series := of.Series(t.numbers, t.least)
+		for _, s := range series {
+			s.Slim()
+		}
+		return series
+	})
+	return found, err
+}
+
 // print writes the changes of all workloads, and below them what differs at changes and which runs were examined. With --all, it
 // also writes what did not change.
-func (t *trendCall) print(runs []*mapping.Run) error {
+func (t *trendCall) print(found trends) error {
 	w, format := t.checks.table(t.stdout)
 	to := table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "VISIBLE", "VERDICT", "DIR"})
 	numbers, workloads, changes, rows := 0, 0, 0, 0
 	verdicts := map[string]int{}
 	var differs []string // without repetitions
-	var all []*workload.Series
-	for _, of := range workload.Group(facts.Parts(runs...)) {
-		if t.only != nil && !t.only[workload.Key(of.Runs[0])] {
-			continue
-		}
-		series := of.Series(t.numbers, t.least)
-		numbers, workloads, all = numbers+len(series), workloads+min(len(series), 1), append(all, series...)
+	all := slices.Concat(found.workloads...)
+	for _, series := range found.workloads {
+		numbers, workloads = numbers+len(series), workloads+min(len(series), 1)
 		for _, s := range series {
 			t.gate.Add(s)
 			changes += len(s.Changes)
@@ -185,12 +219,9 @@ func (t *trendCall) print(runs []*mapping.Run) error {
 			}
 		}
 	}
-	examined, leftOut := len(runs), map[string]int{} // by reason
-	for _, run := range runs {
-		if why := workload.LeftOut(run); why != "" {
-			leftOut[why]++
-			examined--
-		}
+	examined := found.runs
+	for _, n := range found.leftOut {
+		examined -= n
 	}
 	summary := fmt.Sprintf("%s of %s in %s: %s", unit.Plural(numbers, "number"), unit.Plural(workloads, "workload"),
 		unit.Plural(examined, "run"), unit.Plural(changes, "change"))
@@ -198,8 +229,8 @@ func (t *trendCall) print(runs []*mapping.Run) error {
 		summary += fmt.Sprintf(", %d %s", verdicts[verdict], verdict)
 	}
 	var reasons []string
-	for _, why := range slices.Sorted(maps.Keys(leftOut)) {
-		reasons = append(reasons, unit.Count(int64(leftOut[why]))+" "+why)
+	for _, why := range slices.Sorted(maps.Keys(found.leftOut)) {
+		reasons = append(reasons, unit.Count(int64(found.leftOut[why]))+" "+why)
 	}
 	if len(reasons) > 0 {
 		summary += "; left out: " + strings.Join(reasons, ", ")

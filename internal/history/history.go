@@ -160,6 +160,11 @@ type RunFilter struct {
 	Where     Condition // nil: no condition
 	Limit     int       // most runs; 0: no limit
 	Light     bool      // histograms and the list of source files are not needed
+	// Members are the members of run documents that are needed, by their names in JSON. Nil means all. Others may be missing if Light is
+	// set, so that lists of many runs are read faster.
+	Members []string
+	// ByWorkload sorts the runs by the workload of their documents, the newest of each first. Those with sections may be anywhere.
+	ByWorkload bool
 
 	// Undecided is called with each run that is not selected only because it lacks the values that the condition needs. It
 	// may be nil. A run may come several times.
@@ -178,6 +183,9 @@ type Condition interface {
 	// Workloads returns the ids of workloads. All runs that meet the condition are of one of them, or have a section that is. Without
 	// ids they may be of any.
 	Workloads() []string
+	// Members returns the members of a run document that decide the condition, by their names in JSON, such as "cbt". Nil means all.
+	// Then stores decide the condition for several runs at the same time, and read the other members only of those that it selects.
+	Members() []string
 }
 
 // LiveRuns is the condition that a run is live.
@@ -197,6 +205,9 @@ func (LiveRuns) Live() bool { return true }
 
 // Workloads implements [Condition].
 func (LiveRuns) Workloads() []string { return nil }
+
+// Members implements [Condition].
+func (LiveRuns) Members() []string { return []string{"run"} }
 
 // Started returns bounds of the start of all runs that f selects: [from, to), with those of the condition. A zero time is no
 // bound.
@@ -230,6 +241,36 @@ func (f *RunFilter) Workloads() (ids []string, version string) {
 	}
 	return ids, version
 }
+
+// Sieve returns a function that reports whether f may select a run, or call Undecided with it, and the members of its document that this
+// needs. The function is nil if all members may be needed. Several goroutines may call it.
+func (f *RunFilter) Sieve() (members []string, passes func(*mapping.Run) bool) {
+	if f.Where == nil || f.Where.Members() == nil {
+		return nil, nil
+	}
+	return append(f.Where.Members(), ofFilter...), func(run *mapping.Run) bool {
+		return f.Where.Matches(run) || f.Undecided != nil && f.Where.Undecided(run)
+	}
+}
+
+// Needed returns the members of run documents that are needed, those for [RunFilter.Matches] included. Nil means all.
+func (f *RunFilter) Needed() []string {
+	if f.Members == nil || !f.Light {
+		return nil
+	}
+	needed := slices.Concat(f.Members, ofFilter)
+	if f.Where != nil {
+		members := f.Where.Members()
+		if members == nil {
+			return nil
+		}
+		needed = append(needed, members...)
+	}
+	return needed
+}
+
+// ofFilter are the members that Matches needs without a condition.
+var ofFilter = []string{"run", "cbt"}
 
 // Selection selects interval documents. An empty list selects all values.
 type Selection struct {

@@ -50,6 +50,19 @@ func Settings(names []string) (by []Setting, err error) {
 	return by, nil
 }
 
+// Members returns the members of run documents that matrices by these settings need, or nil for all. Without settings they are those
+// for [SettingsOf].
+func Members(by []Setting) []string {
+	members := append([]string{"run", "workload", "cbt", "fio", "hosts", "sections", mapping.AllDirections}, mapping.Directions[:]...)
+	for _, s := range by {
+		if s.Field.Members() == nil {
+			return nil
+		}
+		members = append(members, s.Field.Members()...)
+	}
+	return members
+}
+
 // Depths returns the settings for some runs: the I/O depth becomes CBT's total if that is the only depth that they have.
 func Depths(by []Setting, runs []*mapping.Run) []Setting {
 	own := slices.IndexFunc(by, func(s Setting) bool { return s.Field.Name == "iodepth" })

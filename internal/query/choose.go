@@ -36,7 +36,7 @@ type Chosen struct {
 // not meet the conditions.
 func Choose(ctx context.Context, store history.Store, among history.RunFilter, selectors ...*Selector) (*Chosen, error) {
 	among.Light = true
-	c := &chooser{store: store, among: among, chosen: &Chosen{}}
+	c := &chooser{store: store, among: among, chosen: &Chosen{}, taken: map[string]bool{}}
 	var names []*Selector
 	for _, s := range selectors {
 		if s.condition != nil {
@@ -88,6 +88,7 @@ type chooser struct {
 	anyState bool
 	newest   []*mapping.Run // the newest runs, after they were listed
 	chosen   *Chosen
+	taken    map[string]bool // ids of the chosen runs
 }
 
 // choose adds the runs that a selector names.
@@ -219,8 +220,8 @@ func (c *chooser) takeStages(begin string, runs []*mapping.Run) error {
 // take adds runs, except those chosen already.
 func (c *chooser) take(runs ...*mapping.Run) {
 	for _, run := range runs {
-		isSame := func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }
-		if !slices.ContainsFunc(c.chosen.Runs, isSame) {
+		if !c.taken[run.Run.ID] {
+			c.taken[run.Run.ID] = true
 			c.chosen.Runs = append(c.chosen.Runs, run)
 		}
 	}

@@ -55,6 +55,13 @@ func (s Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping
 	return func(yield func(*mapping.Run, error) bool) {
 		for run, err := range s.Store.Runs(ctx, f) {
 			if err == nil && shared(run) {
+				if f.Members != nil {
+					run, err = s.Store.Run(ctx, run.Run.ID)
+				}
+				if err != nil {
+					yield(nil, err)
+					return
+				}
 				if run, err = s.merged(ctx, run); err == nil && f.Light {
 					run = run.Light()
 				}

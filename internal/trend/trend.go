@@ -212,7 +212,16 @@ func Median(x []Value) Value {
 		slices.Sort(list)
 		return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
 	}
-	return Value{middle(func(v Value) float64 { return v.Low }), middle(func(v Value) float64 { return v.High })}
+	low := middle(func(v Value) float64 { return v.Low })
+	if areKnown(x) {
+		return Known(low)
+	}
+	return Value{low, middle(func(v Value) float64 { return v.High })}
+}
+
+// areKnown reports whether all numbers are known. Then their upper bounds need not be sorted, too.
+func areKnown(x []Value) bool {
+	return !slices.ContainsFunc(x, func(v Value) bool { return !v.IsKnown() })
 }
 
 // measure returns the changes between levels that are large enough. If one is too small, its two levels become one,
@@ -264,7 +273,11 @@ func ratios(before, after []Value) (middle Value, low, high float64) {
 		}
 	}
 	slices.Sort(lows)
-	slices.Sort(highs)
+	if areKnown(before) && areKnown(after) {
+		highs = lows
+	} else {
+		slices.Sort(highs)
+	}
 	const z = 2.576
 	last := len(lows) - 1
 	k := int(math.Floor(m*n/2 - z*math.Sqrt(m*n*(m+n+1)/12)))

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,9 +26,12 @@ type archive struct {
 	runs []*mapping.Run
 }
 
-func archiveTable(runs []*mapping.Run) *report.Table {
+func archiveTable(runs iter.Seq2[*mapping.Run, error]) (*report.Table, error) {
 	var list []*archive
-	for _, run := range runs {
+	for run, err := range runs {
+		if err != nil {
+			return nil, err
+		}
 		i := slices.IndexFunc(list, func(a *archive) bool { return a.name == run.Run.Archive })
 		if i < 0 {
 			i, list = len(list), append(list, &archive{name: run.Run.Archive})
@@ -49,7 +53,7 @@ func archiveTable(runs []*mapping.Run) *report.Table {
 		case column == "state":
 			to.Class += " name"
 		}
-	})
+	}), nil
 }
 
 // statesOf counts what is special about runs: "2 incomplete, 1 sla broken".

@@ -42,18 +42,21 @@ func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*fo
 		watched.Filter.Limit = begin + pageRuns + 1
 	}
 	var runs []*mapping.Run
-	n := 0
+	top, n := where.Top{Order: &q.By, IsReversed: q.Lowest, Most: begin + pageRuns + 1}, 0
 	for run, err := range history.Readable(s.Store.Runs(ctx, watched.Filter), s.warn) {
 		if err != nil {
 			return nil, err
 		}
-		if n++; !isHistorys || n > begin {
+		switch n++; {
+		case !isHistorys:
+			top.Add(run)
+		case n > begin:
 			runs = append(runs, run)
 		}
 	}
 	if !isHistorys {
-		q.By.Sort(runs, q.Lowest)
-		runs = runs[min(begin, n):]
+		runs = top.Runs()
+		runs = runs[min(begin, len(runs)):]
 	}
 	f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns, Watched: watched}
 	if isHistorys {

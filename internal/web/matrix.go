@@ -45,7 +45,7 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "matrix", v)
 		return
 	}
-	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true})
+	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true, Members: matrix.Members(by)})
 	runs, err := s.all(r.Context(), watched.Filter)
 	if err != nil {
 		s.fail(w, r, err)

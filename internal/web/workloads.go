@@ -2,8 +2,10 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,94 +35,106 @@ type listingView struct {
 	Undecided string // says which runs were left out; empty if none were
 }
 
-// listing answers with a table that is made of the runs that meet the condition of the address.
-func (s *site) listing(title, note string, of func([]*mapping.Run) *report.Table) http.HandlerFunc {
+// listing answers with a table that is made of the runs of a filter that meet the condition of the address.
+func (s *site) listing(title, note string, f history.RunFilter, of func(iter.Seq2[*mapping.Run, error]) (*report.Table, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := listingView{Head: s.head(r, title), Page: strings.ToLower(title), Note: note}
 		if v.Condition.Problem != "" {
 			s.show(w, r, http.StatusBadRequest, "listing", v)
 			return
 		}
-		watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true})
-		runs, err := s.all(r.Context(), watched.Filter)
-		if err != nil {
+		f := f
+		f.Where, f.Light = v.Condition.met, true
+		watched := query.Watch(f)
+		var err error
+		if v.Table, err = of(history.Readable(s.Store.Runs(r.Context(), watched.Filter), s.warn)); err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		v.Undecided, v.Table = watched.Undecided(), of(runs)
+		v.Undecided = watched.Undecided()
 		s.show(w, r, http.StatusOK, "listing", v)
 	}
 }
 
 const aboutWorkloads = "Runs with the same settings are a workload. A change is the worst of percentiles, mean, IOPS and bandwidth, by 3 % or more, over all runs. What became worse is first."
 
+// ofWorkloads selects what workloadTable needs. CBT's configuration is half of what a list reads of a run.
+var ofWorkloads = history.RunFilter{
+	ByWorkload: true,
+	Members:    append([]string{"workload", "fio", "hosts", "sections", mapping.AllDirections}, mapping.Directions[:]...),
+}
+
 // workloadTable returns the table of workloads. Each has a line for each direction, with its latest p99, and the latest change for
 // the worse of all usual numbers; without one, the latest change, or why there is none. What became worse is first, and of that the
 // latest.
-func workloadTable(runs []*mapping.Run) *report.Table {
-	list := workload.Group(facts.Parts(runs...))
-	type key struct {
-		of        *workload.Workload
-		direction string
+func workloadTable(runs iter.Seq2[*mapping.Run, error]) (*report.Table, error) {
+	type group struct {
+		runs   int
+		latest *mapping.Run
+		rows   []*workload.Row
+		p99    map[string]string // by direction
 	}
-	var groups [][]*workload.Row
-	p99, latest99 := workload.MustNumbers("p99")[0], map[key]*workload.Series{}
-	isFirst := map[*workload.Row]bool{} // of its workload
-	for _, w := range list {
-		series := w.Series(workload.MustNumbers(workload.Usual()...), workload.LeastChange)
+	numbers, p99 := workload.MustNumbers(workload.Usual()...), workload.MustNumbers("p99")[0]
+	groups, err := workload.Each(runs, func(w *workload.Workload) *group {
+		g := &group{runs: len(w.Runs), latest: w.Runs[len(w.Runs)-1], p99: map[string]string{}}
+		series := w.Series(numbers, workload.LeastChange)
+		for _, s := range series {
+			if n := len(s.Values); s.Number == p99 && n > 0 {
+				g.p99[s.Direction] = s.TextOf(s.Values[n-1])
+			}
+			s.Slim()
+		}
 		if len(series) == 0 {
 			series = []*workload.Series{{Workload: w}}
 		}
-		rows := workload.Foremost(series)
-		for _, s := range series {
-			if s.Number == p99 {
-				latest99[key{w, s.Direction}] = s
-			}
-		}
-		isFirst[rows[0]] = true
-		groups = append(groups, rows)
+		g.rows = workload.Foremost(series)
+		return g
+	})
+	if err != nil {
+		return nil, err
 	}
-	worseSince := func(rows []*workload.Row) (at time.Time) {
-		for _, r := range rows {
+	worseSince := func(g *group) (at time.Time) {
+		for _, r := range g.rows {
 			if r.Verdict() == "worse" && r.Change.After.Run.Start.After(at) {
 				at = r.Change.After.Run.Start
 			}
 		}
 		return at
 	}
-	slices.SortStableFunc(groups, func(a, b []*workload.Row) int { return worseSince(b).Compare(worseSince(a)) })
-	latest := func(r *workload.Row) *mapping.Run { return r.Workload.Runs[len(r.Workload.Runs)-1] }
+	slices.SortStableFunc(groups, func(a, b *group) int { return worseSince(b).Compare(worseSince(a)) })
+	of, isFirst, rows := map[*workload.Row]*group{}, map[*workload.Row]bool{}, []*workload.Row(nil)
+	for _, g := range groups {
+		isFirst[g.rows[0]] = true
+		for _, row := range g.rows {
+			of[row] = g
+		}
+		rows = append(rows, g.rows...)
+	}
 	text := func(name, heading string, of func(*workload.Row) string) []table.Column[*workload.Row] {
 		return []table.Column[*workload.Row]{{Name: name, Heading: heading, Text: of}}
 	}
 	columns := slices.Concat(
 		table.Where(func(r *workload.Row) bool { return isFirst[r] }, slices.Concat(
 			text("workload", "Workload", func(r *workload.Row) string { return r.Title }),
-			text("runs", ">Runs", func(r *workload.Row) string { return unit.Count(int64(len(r.Workload.Runs))) }),
-			text("latest", unit.Heading("Latest run"), func(r *workload.Row) string { return facts.Started(latest(r)) }),
+			text("runs", ">Runs", func(r *workload.Row) string { return unit.Count(int64(of[r].runs)) }),
+			text("latest", unit.Heading("Latest run"), func(r *workload.Row) string { return facts.Started(of[r].latest) }),
 		)),
 		table.Pick(workload.Columns(), "direction"),
-		text("p99", ">p99", func(r *workload.Row) string {
-			s := latest99[key{r.Workload, r.Direction}]
-			if s == nil || len(s.Values) == 0 {
-				return "-"
-			}
-			return s.TextOf(s.Values[len(s.Values)-1])
-		}),
+		text("p99", ">p99", func(r *workload.Row) string { return cmp.Or(of[r].p99[r.Direction], "-") }),
 		table.Where((*workload.Row).HasChange, table.Pick(workload.Columns(), "metric", "change", "since")),
 		table.Pick(workload.Columns(), "verdict"),
 	)
-	return report.NewTable("list", "", columns, slices.Concat(groups...), func(r *workload.Row, column string, to *report.Cell) {
+	return report.NewTable("list", "", columns, rows, func(r *workload.Row, column string, to *report.Cell) {
 		switch {
 		case column == "verdict":
 			to.Class += " verdict " + to.Text
 		case !isFirst[r]:
 		case column == "workload":
-			to.Class, to.Link = "text name", workloadLink(latest(r))
+			to.Class, to.Link = "text name", workloadLink(of[r].latest)
 		case column == "latest":
-			to.Link = runLink(latest(r))
+			to.Link = runLink(of[r].latest)
 		}
-	})
+	}), nil
 }
 
 func (s *site) all(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {

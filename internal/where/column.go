@@ -275,3 +275,29 @@ func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 		return order
 	})
 }
+
+// Top keeps the first runs of a list in an order, in place of all of them. Equal runs keep their order.
+type Top struct {
+	Order      *Order
+	IsReversed bool
+	Most       int // runs; 0: all
+	runs       []*mapping.Run
+}
+
+// Add adds the next run of the list.
+func (t *Top) Add(run *mapping.Run) {
+	const few = 1000 // so that short lists are sorted once
+	if t.runs = append(t.runs, run); t.Most > 0 && len(t.runs) >= 2*t.Most+few {
+		t.Runs()
+	}
+}
+
+// Runs returns the first runs so far, sorted.
+func (t *Top) Runs() []*mapping.Run {
+	t.Order.Sort(t.runs, t.IsReversed)
+	if t.Most > 0 && len(t.runs) > t.Most {
+		clear(t.runs[t.Most:])
+		t.runs = t.runs[:t.Most]
+	}
+	return t.runs
+}

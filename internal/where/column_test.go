@@ -3,6 +3,7 @@ package where
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		brief := new(mapping.Run)
-		if err := brief.UnmarshalLight(run.AppendLight(nil)); err != nil {
+		if err := brief.UnmarshalLight(run.AppendLight(nil), mapping.AllMembers); err != nil {
 			t.Fatal(err)
 		}
 		to := table.New(&b, c.format, columns)
@@ -121,6 +122,27 @@ func TestOrders(t *testing.T) {
 	}
 	if _, err := OrderOf("size"); err == nil {
 		t.Error("an order by a column that is not there")
+	}
+}
+
+// TestTop: the first runs of a list are those of the whole list, sorted.
+func TestTop(t *testing.T) {
+	order := ColumnOrder("p99")
+	for _, isReversed := range []bool{false, true} {
+		for _, most := range []int{0, 7, 3000} {
+			top, all := Top{Order: order, IsReversed: isReversed, Most: most}, []*mapping.Run(nil)
+			for i := range 2500 {
+				run := runOf(strconv.Itoa(i), time.Time{}, int64(i*7919%500+1))
+				top.Add(run)
+				all = append(all, run)
+			}
+			if order.Sort(all, isReversed); most > 0 {
+				all = all[:min(most, len(all))]
+			}
+			if got := top.Runs(); !slices.Equal(got, all) {
+				t.Errorf("the first %d of %d, reversed %v: %d others", most, len(all), isReversed, len(got))
+			}
+		}
 	}
 }
 

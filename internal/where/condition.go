@@ -366,6 +366,19 @@ func (c *Condition) Workloads() []string {
 	return nil
 }
 
+// Members returns the members of run documents that decide the condition, or nil for all.
+func (c *Condition) Members() []string {
+	members := []string{}
+	for t := range c.tests(false) {
+		if t.field == nil || t.field.members == nil {
+			return nil
+		}
+		members = append(members, t.field.members...)
+	}
+	slices.Sort(members)
+	return slices.Compact(members)
+}
+
 // Parts returns the conditions that "and" joins. For other conditions it returns the condition itself; for the empty
 // one, none.
 func (c *Condition) Parts() []*Condition {

@@ -25,9 +25,13 @@ type Field struct {
 	Help    string // description
 	Example string // example of a value
 
-	of     func(*mapping.Run) any                // see Values
-	ofName func(r *mapping.Run, name string) any // of one name, for fields with many names
+	members []string                              // of run documents, which have the value; nil: any may be needed
+	of      func(*mapping.Run) any                // see Values
+	ofName  func(r *mapping.Run, name string) any // of one name, for fields with many names
 }
+
+// Members returns the members of run documents that have the value, or nil if it may need all.
+func (f *Field) Members() []string { return f.members }
 
 // Values returns the values that a run has in the field: strings, bools, times, or float64 and [Between] in the unit of
 // documents. It returns none if the run lacks the field, and several for a list.
@@ -132,10 +136,13 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	}
 	plain := func(name string, address any, kind expr.Kind, help, example string) {
 		path, of := fieldOf(&doc, address)
-		add(name, path, kind, help, example, of)
+		member, _, _ := strings.Cut(path, ".")
+		add(name, path, kind, help, example, of).members = []string{member}
 	}
 	names := func(name, path, help, example string, of func(r *mapping.Run, name string) any) {
-		add(name, path, expr.Text, help, example, nil).ofName = of
+		f := add(name, path, expr.Text, help, example, nil)
+		member, _, _ := strings.Cut(path, ".")
+		f.ofName, f.members = of, []string{member}
 	}
 	const aTime = "2026-10"
 	plain("id", &doc.Run.ID, expr.Text, "the run's id, or the beginning of it", "4f1d2c")
@@ -185,6 +192,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	plain("fio2es", &doc.Program.Version, expr.Text, "the version of fio2es that read its files", "v1.2.3")
 	for _, s := range facts.Settings() {
 		f := add(s.Name, path(&doc.CBT)+"."+s.Name, s.Kind, s.Help, s.Example, orOfSections(s.Value))
+		f.members = []string{"cbt", "sections"}
 		if s.Alias != "" {
 			f.Aliases = []string{s.Alias}
 		}
@@ -271,6 +279,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 						return nil
 					}
 				})
+			f.members = []string{direction}
 			if one.Name == "bandwidth" {
 				f.Aliases = []string{prefix + "bw"}
 			} else if strings.Contains(one.Text(), ".") {
@@ -303,7 +312,7 @@ func Lookup(name string) *Field {
 			prefix := strings.TrimSuffix(pattern, "*")
 			if one, ok := strings.CutPrefix(name, prefix); ok && one != "" { // the field of one name of a map
 				return &Field{
-					Name: prefix + one, Path: strings.TrimSuffix(f.Path, "*") + one, Kind: f.Kind, Help: f.Help, Example: f.Example,
+					Name: prefix + one, Path: strings.TrimSuffix(f.Path, "*") + one, Kind: f.Kind, Help: f.Help, Example: f.Example, members: f.members,
 					of: func(r *mapping.Run) any { return f.ofName(r, one) },
 				}
 			}

@@ -3,6 +3,7 @@ package where
 import (
 	"errors"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +40,43 @@ func aRun() *mapping.Run {
 		All:      &mapping.Totals{Requests: 100, IOPS: 20480, Bandwidth: 80 << 20, Latency: mapping.NewLatency(h, nil)},
 		Warnings: []string{"clock of client2 is 3 s late"},
 		SLA:      []mapping.Verdict{{Rule: "p99 < 5ms"}},
+	}
+}
+
+// TestMembers: the members that a condition names decide it, so stores need not read others. Each field of a run, and a condition with
+// several, has the same values in a run that has only these.
+func TestMembers(t *testing.T) {
+	run := aRun()
+	run.Sections = []mapping.RunSection{{Name: "a", CBT: mapping.CBT{NumJobs: 3}}, {Name: "b", CBT: mapping.CBT{NumJobs: 4}}}
+	run.Read, run.Trim, run.Sync, run.Clock.Source, run.Ingested = run.Write, run.Write, run.Write, "user", run.Run.End
+	whole, known := new(mapping.Run), 0
+	if err := whole.UnmarshalLight(run.AppendLight(nil), mapping.AllMembers); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(Fields(), Lookup("label.release"), Lookup("option.bs"), Lookup("config.list")) {
+		c := &Condition{field: f}
+		brief, members := new(mapping.Run), c.Members()
+		if members == nil {
+			continue
+		}
+		if err := brief.UnmarshalLight(run.AppendLight(nil), mapping.MembersOf(members...)); err != nil {
+			t.Fatal(err)
+		}
+		want := f.Values(whole)
+		if known += len(want); !reflect.DeepEqual(f.Values(brief), want) {
+			t.Errorf("%s with %v: %v, want %v", f.Name, members, f.Values(brief), want)
+		}
+	}
+	if known < 80 {
+		t.Errorf("only %d values", known)
+	}
+	for text, want := range map[string][]string{
+		"bs=4k or not write.p99>1ms and bs=8k": {"cbt", "sections", "write"}, "": {}, "start>=7d": {"run"}, "state=live and bs=4k": nil, "workload.id=1-a": nil,
+	} {
+		c, err := Parse(text, now)
+		if err != nil || !reflect.DeepEqual(c.Members(), want) {
+			t.Errorf("%q: %v, %v", text, c.Members(), err)
+		}
 	}
 }
 

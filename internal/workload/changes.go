@@ -42,11 +42,11 @@ func (r *Row) Verdict() string {
 		return "worse"
 	case r.Change != nil:
 		return "better"
-	case len(r.Runs) < 2*trend.LeastLevel && len(r.Unknown) > 0, math.IsInf(r.Median.High, 1):
+	case r.known < 2*trend.LeastLevel && r.unknown > 0, math.IsInf(r.Median.High, 1):
 		return "unknown"
-	case len(r.Runs) < 2*trend.LeastLevel:
+	case r.known < 2*trend.LeastLevel:
 		return "too few runs"
-	case r.visible() > mostVisible:
+	case r.visible > mostVisible:
 		return "unclear"
 	}
 	return "no change"
@@ -119,20 +119,14 @@ func Conclusion(series []*Series) string {
 
 // since returns the day of the first run after the change, with the time if another run of the series is of that day.
 func (r *Row) since() string {
-	day := Day(r.Change.After)
-	for _, run := range r.Runs {
-		if run != r.Change.After && Day(run) == day && day != facts.Started(run) {
-			return unit.Time(r.Change.After.Run.Start, "2006-01-02 15:04")
-		}
+	if r.Change.isOfDay {
+		return unit.Time(r.Change.After.Run.Start, "2006-01-02 15:04")
 	}
-	return day
+	return Day(r.Change.After)
 }
 
 // mostVisible is the size of a change, as a share, that a series must show before no change means something.
 const mostVisible = 0.25
-
-// visible returns the smallest change, as a share, that would be seen in the last runs of the series.
-func (r *Row) visible() float64 { return max(trend.Visible(r.Values), r.least) }
 
 // mostDiffer is how many differences a text lists.
 const mostDiffer = 6
@@ -195,7 +189,7 @@ func Columns() []table.Column[*Row] {
 				},
 				Text: func(r *Row) string { return r.Number.Text() },
 			},
-			{Name: "runs", Heading: ">Runs", Value: func(r *Row) any { return len(r.Runs) }},
+			{Name: "runs", Heading: ">Runs", Value: func(r *Row) any { return r.known }},
 		},
 		table.Where((*Row).HasChange, []table.Column[*Row]{
 			{
@@ -239,19 +233,19 @@ func Columns() []table.Column[*Row] {
 			{
 				Name: "visible", Unit: "percent", Heading: ">Visible", Sparse: true,
 				Value: func(r *Row) any {
-					if v := r.visible(); r.Change == nil && !math.IsInf(v, 1) {
+					if v := r.visible; r.Change == nil && !math.IsInf(v, 1) {
 						return digits(v * 100)
 					}
 					return nil
 				},
 				Text: func(r *Row) string {
-					if v := r.visible(); r.Change == nil && !math.IsInf(v, 1) {
+					if v := r.visible; r.Change == nil && !math.IsInf(v, 1) {
 						return fmt.Sprintf("≥%.0f %%", v*100)
 					}
 					return ""
 				},
 			},
-			{Name: "unknown", Sparse: true, Value: func(r *Row) any { return len(r.Unknown) }}, // runs whose number is not known
+			{Name: "unknown", Sparse: true, Value: func(r *Row) any { return r.unknown }}, // runs whose number is not known
 		},
 		[]table.Column[*Row]{{Name: "verdict", Heading: "Verdict", Value: func(r *Row) any { return r.Verdict() }}},
 		table.Where((*Row).HasChange, []table.Column[*Row]{
@@ -274,20 +268,20 @@ func (g *Gate) Add(s *Series) {
 	}
 	c := junit.Case{Class: s.Title, Name: s.Direction + " " + s.Number.Text()}
 	row := &Row{s, nil}
-	switch verdict, n := row.Verdict(), len(s.Runs); verdict {
+	switch verdict, n := row.Verdict(), s.known; verdict {
 	case "unknown":
-		c.Result, c.Text = junit.Errored, fmt.Sprintf("%s: %s of %s is not known in %s", s.Title, s.Number.Text(), mapping.Plural(s.Direction), unit.Plural(max(len(s.Unknown), 1), "run"))
+		c.Result, c.Text = junit.Errored, fmt.Sprintf("%s: %s of %s is not known in %s", s.Title, s.Number.Text(), mapping.Plural(s.Direction), unit.Plural(max(s.unknown, 1), "run"))
 	case "too few runs":
 		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, but finding a change needs at least %d", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
 	default:
-		c.Text = fmt.Sprintf("%s: no change for the worse of %.0f %% or more in the last %d", unit.Plural(n, "run"), 100*row.visible(), g.Last)
+		c.Text = fmt.Sprintf("%s: no change for the worse of %.0f %% or more in the last %d", unit.Plural(n, "run"), 100*row.visible, g.Last)
 	}
 	for i := range s.Changes {
-		until := len(s.Runs) // the level lasts up to this run
+		until := s.known // the level lasts up to this run
 		if i+1 < len(s.Changes) {
 			until = s.Changes[i+1].Level.At
 		}
-		if change := &s.Changes[i]; s.IsWorse(change) && until > len(s.Runs)-g.Last {
+		if change := &s.Changes[i]; s.IsWorse(change) && until > s.known-g.Last {
 			c.Result = junit.Failed
 			c.Text = fmt.Sprintf("%s: %s of %s is worse since run %s (%s): from %s to %s, %s", s.Title, s.Number.Text(), mapping.Plural(s.Direction),
 				facts.ShortID(change.After.Run.ID), Day(change.After), s.TextOf(change.Level.Before), s.TextOf(change.Level.After), change.Text())

@@ -140,10 +140,20 @@ func Group(runs []*mapping.Run) []*Workload {
 	}
 	list := slices.Collect(maps.Values(byKey))
 	for _, w := range list {
-		slices.SortStableFunc(w.Runs, func(a, b *mapping.Run) int {
-			return cmp.Or(a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Run.ID, b.Run.ID))
-		})
+		w.sort()
 	}
+	setTitles(list)
+	return list
+}
+
+func (w *Workload) sort() {
+	slices.SortStableFunc(w.Runs, func(a, b *mapping.Run) int {
+		return cmp.Or(a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Run.ID, b.Run.ID))
+	})
+}
+
+// setTitles sets the titles of workloads, which need a run each, and sorts these by them.
+func setTitles(list []*Workload) {
 	byShort := map[string][]*Workload{}
 	for _, w := range list {
 		short := rule.WithDefaults(w.Runs[0])
@@ -153,7 +163,6 @@ func Group(runs []*mapping.Run) []*Workload {
 		title(alike)
 	}
 	slices.SortFunc(list, func(a, b *Workload) int { return unit.Compare(a.Title, b.Title) })
-	return list
 }
 
 // Settings returns the titles of the workloads of runs, by which runs with different settings can be told apart.
@@ -175,6 +184,7 @@ type Varied struct {
 
 // Varying lists the settings in which runs differ, by name. Runs that differ in none did the same.
 func Varying(runs []*mapping.Run) (list []Varied) {
+	runs = distinct(runs)
 	all, texts := map[string]string{}, make([]map[string]string, len(runs))
 	for i, run := range runs {
 		texts[i] = textsOf(run)
@@ -189,6 +199,24 @@ func Varying(runs []*mapping.Run) (list []Varied) {
 		if values = slices.Compact(values); len(values) > 1 {
 			list = append(list, Varied{name, values})
 		}
+	}
+	return list
+}
+
+// distinct returns a run of each workload, because all others have the same settings, and all with sections. Without all options of fio,
+// a run may show other settings.
+func distinct(runs []*mapping.Run) (list []*mapping.Run) {
+	type kind struct {
+		key    string
+		hasAll bool
+	}
+	seen := map[kind]bool{}
+	for _, run := range runs {
+		k := kind{Key(run), rule.HasAllOptions(run)}
+		if len(run.Sections) > 1 || !seen[k] {
+			list = append(list, run)
+		}
+		seen[k] = true
 	}
 	return list
 }

@@ -55,8 +55,16 @@ type Series struct {
 	Values    []trend.Value // value of each run
 	Median    trend.Value   // median of all values
 	Changes   []Change
-	least     float64        // the smallest change that was looked for, as a share
 	Unknown   []*mapping.Run // left out, because the number is not known well enough: see mostApart
+
+	least          float64 // the smallest change that was looked for, as a share
+	visible        float64 // the smallest change, as a share, that would be seen in the last runs
+	known, unknown int     // numbers of Runs and Unknown, also of a slim series
+}
+
+// Slim drops what only drawings need: the runs, but for those at changes, and all values but the last.
+func (s *Series) Slim() {
+	s.Runs, s.Unknown, s.Values = nil, nil, slices.Clone(s.Values[max(len(s.Values)-1, 0):])
 }
 
 // mostApart is how far the bounds of a number may be apart, as a ratio, in a run of a series. In fio's last bin there is no upper
@@ -67,6 +75,7 @@ const mostApart = 2
 type Change struct {
 	Level         trend.Change
 	Before, After *mapping.Run // last run before the change, and first run after it
+	isOfDay       bool         // another run of the series is of the day of After
 }
 
 // TextOf returns a value of the series for people. A lower bound has a mark: "≥17.0s".
@@ -125,31 +134,41 @@ func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad
 // Series returns a series for each number and direction of the workload, with the changes of at least least (a
 // share). Runs that [LeftOut] names, that lack the number, or whose bounds of it are far apart, are left out.
 func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series) {
+	type point struct {
+		run *mapping.Run
+		*mapping.Totals
+	}
+	points := map[string][]point{} // by direction
+	for _, run := range w.Runs {
+		if LeftOut(run) != "" {
+			continue
+		}
+		for _, d := range run.ByDirection() {
+			points[d.Direction] = append(points[d.Direction], point{run, d.Totals})
+		}
+	}
 	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
 		for _, n := range numbers {
 			s := &Series{Workload: w, Direction: direction, Number: n, least: least}
-			for _, run := range w.Runs {
-				for _, d := range run.ByDirection() {
-					if d.Direction != direction || LeftOut(run) != "" {
-						continue
-					}
-					switch v := n.OfTotals(d.Totals); {
-					case !v.IsKnown() && !v.IsBound():
-					case v.Low > 0 && (v.High <= mostApart*v.Low || v.IsOpen):
-						s.Runs, s.Values = append(s.Runs, run), append(s.Values, trend.Value{Low: v.Low, High: v.High})
-					case v.IsBound():
-						s.Unknown = append(s.Unknown, run)
-					}
+			for _, p := range points[direction] {
+				switch v := n.OfTotals(p.Totals); {
+				case !v.IsKnown() && !v.IsBound():
+				case v.Low > 0 && (v.High <= mostApart*v.Low || v.IsOpen):
+					s.Runs, s.Values = append(s.Runs, p.run), append(s.Values, trend.Value{Low: v.Low, High: v.High})
+				case v.IsBound():
+					s.Unknown = append(s.Unknown, p.run)
 				}
 			}
-			if len(s.Runs)+len(s.Unknown) == 0 {
+			if s.known, s.unknown = len(s.Runs), len(s.Unknown); s.known+s.unknown == 0 {
 				continue
 			}
+			s.visible = max(trend.Visible(s.Values), least)
 			if s.Median = trend.Known(math.NaN()); len(s.Values) > 0 {
 				s.Median = trend.Median(s.Values)
 			}
 			for _, c := range trend.Detect(s.Values, least) {
-				s.Changes = append(s.Changes, Change{c, s.Runs[c.At-1], s.Runs[c.At]})
+				isOfDay := func(i int) bool { return i < len(s.Runs) && Day(s.Runs[i]) == Day(s.Runs[c.At]) }
+				s.Changes = append(s.Changes, Change{c, s.Runs[c.At-1], s.Runs[c.At], isOfDay(c.At-1) || isOfDay(c.At+1)})
 			}
 			list = append(list, s)
 		}

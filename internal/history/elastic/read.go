@@ -88,6 +88,9 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 			Size: whole, Query: runQuery(&f), Stable: true,
 			Sort: []any{map[string]any{mapping.TimeField: map[string]any{"order": "desc"}}, ascending(mapping.RunField)},
 		}
+		if f.ByWorkload {
+			r.Sort = slices.Insert(r.Sort, 0, any(optional(mapping.WorkloadField, "_first")))
+		}
 		if f.Light {
 			r.Size, r.Source = light, without(heavy...)
 		}

@@ -123,6 +123,50 @@ func testWorkloads(t *testing.T, s history.Store) {
 	}
 }
 
+// testByWorkload: runs sorted by workload have the needed members of their documents, and those that a condition needs.
+func testByWorkload(t *testing.T, s history.Store) {
+	for i, id := range []string{"2-a", "2-b", "1-a", "", "2-a"} {
+		run := NewRun(fmt.Sprint("run", i), "1")
+		run.Run.Start, run.Workload = Start.Add(time.Duration(i)*time.Hour), mapping.Workload{ID: id}
+		if i == 4 {
+			run.CBT.Mode = "randread"
+		}
+		finish(t, s, run)
+	}
+	f := history.RunFilter{ByWorkload: true, Light: true, Members: []string{"workload", "fio"}}
+	for _, c := range []struct {
+		where history.Condition
+		want  []string
+	}{
+		{nil, []string{"run3", "run2", "run4", "run0", "run1"}},
+		{byMode{mode("randwrite")}, []string{"run3", "run2", "run0", "run1"}},
+		{unsureByMode{byMode{mode("randread")}}, []string{"run4"}},
+	} {
+		var undecided []string
+		f.Where, f.Undecided = c.where, func(run *mapping.Run) { undecided = append(undecided, run.Run.Name) }
+		got := collect(t, s.Runs(t.Context(), f))
+		equal(t, c.want, names(got), "%v", c.where)
+		for _, run := range got {
+			if whole, err := s.Run(t.Context(), run.Run.ID); err != nil || !cmp.Equal(run.Fio, whole.Fio) || run.Workload != whole.Workload || !cmp.Equal(run.Run, whole.Run) {
+				t.Errorf("%s lacks members: %+v, %v", run.Run.Name, run, err)
+			}
+		}
+		if _, isUnsure := c.where.(unsureByMode); isUnsure != (len(undecided) == 4) {
+			t.Errorf("undecided: %v", undecided)
+		}
+	}
+}
+
+// byMode is a condition that a member of the document decides.
+type byMode struct{ only }
+
+func (byMode) Members() []string { return []string{"cbt"} }
+
+// unsureByMode is a condition that other runs may meet, too.
+type unsureByMode struct{ byMode }
+
+func (unsureByMode) Undecided(*mapping.Run) bool { return true }
+
 // ofWorkloads is a condition that only runs of some workloads meet.
 type ofWorkloads struct {
 	only
@@ -220,6 +264,8 @@ func (only) Started() (from, to time.Time) { return from, to }
 func (only) Live() bool { return false }
 
 func (only) Workloads() []string { return nil }
+
+func (only) Members() []string { return nil }
 
 func mode(name string) only { return func(r *mapping.Run) bool { return r.CBT.Mode == name } }
 

@@ -56,6 +56,7 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Filter", testFilter},
 		{"Live", testLive},
 		{"Workloads", testWorkloads},
+		{"ByWorkload", testByWorkload},
 		{"Light", testLight},
 		{"Holding", testHolding},
 		{"ManyHashes", testManyHashes},

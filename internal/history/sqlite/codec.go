@@ -193,14 +193,45 @@ func (c *commons) scan(ctx context.Context, rows *sql.Rows) (*mapping.Interval, 
 	return c.interval(ctx, ingest, blob)
 }
 
-func unpackRun(blob []byte) (run *mapping.Run, err error) {
+func unpackRun(blob []byte) (*mapping.Run, error) { return unpacking{}.run(blob) }
+
+// unpacking says what is needed of a summary. The zero value needs all.
+type unpacking struct {
+	first  mapping.Members // those for passes
+	passes func(*mapping.Run) bool
+	needed mapping.Members // 0: all
+}
+
+func unpackingOf(f *history.RunFilter) (u unpacking) {
+	members, passes := f.Sieve()
+	if passes != nil {
+		u.first, u.passes = mapping.MembersOf(members...), passes
+	}
+	u.needed = mapping.MembersOf(f.Needed()...)
+	return u
+}
+
+// run unpacks a run document, or a summary. The run is nil if it does not pass.
+func (u unpacking) run(blob []byte) (run *mapping.Run, err error) {
 	err = unpack(blob, func(text []byte) (err error) {
 		if !mapping.IsLight(text) {
 			run, err = history.DecodeRun(text)
 			return err
 		}
 		run = new(mapping.Run)
-		if err = run.UnmarshalLight(text); err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
+		if u.passes != nil {
+			if err = run.UnmarshalLight(text, u.first); err == nil && !u.passes(run) {
+				run = nil
+				return nil
+			}
+		}
+		if u.needed == 0 {
+			u.needed = mapping.AllMembers
+		}
+		if err == nil {
+			err = run.UnmarshalLight(text, u.needed&^u.first)
+		}
+		if err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
 			err = mapping.ErrIdentity
 		}
 		return err

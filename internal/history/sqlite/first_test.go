@@ -95,3 +95,4 @@ type odd struct{ history.LiveRuns }
 func (odd) Matches(run *mapping.Run) bool { return run.Workload.ID == "1-1" }
 func (odd) Live() bool                    { return false }
 func (odd) Workloads() []string           { return []string{"1-1"} }
+func (odd) Members() []string             { return []string{"workload"} }

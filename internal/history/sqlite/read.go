@@ -52,7 +52,10 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 	if f.Light {
 		doc = "doc"
 	}
-	where, args := `start >= ? AND start < ?`, []any{from, to}
+	where, order, args := `start >= ? AND start < ?`, `start DESC, run`, []any{from, to}
+	if f.ByWorkload {
+		where, order = `+start >= ? AND +start < ?`, `workload, start DESC, run` // + keeps SQLite from the index on the start
+	}
 	of := func(column, begin string) { // an index serves the condition on a range
 		where += ` AND run IN (SELECT id FROM runs WHERE ` + column + ` >= ? AND ` + column + ` < ? || char(0x10FFFF))`
 		args = append(args, begin, begin)
@@ -68,7 +71,11 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 	if f.Execution != "" {
 		of(`execution`, f.Execution)
 	}
-	return f.Select(s.runs(ctx, `SELECT run, `+doc+` FROM `+s.summaries+` WHERE `+where+` ORDER BY start DESC, run`, args...))
+	var u unpacking
+	if f.Light {
+		u = unpackingOf(&f)
+	}
+	return f.Select(s.runs(ctx, u, `SELECT run, `+doc+` FROM `+s.summaries+` WHERE `+where+` ORDER BY `+order, args...))
 }
 
 // Intervals implements [history.Store]. Documents of one run come in the order of the file. Documents of several
@@ -174,9 +181,9 @@ func span(from, to time.Time) (int64, int64) {
 	return low, high
 }
 
-// runs returns the runs of a query for ids and documents. It decodes in batches, on all processors. The first batches are
+// runs returns the runs of a query for ids and documents, but for those of which u returns nil. It decodes in batches, on all processors. The first batches are
 // small, because often only the newest runs are wanted.
-func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
+func (s *Store) runs(ctx context.Context, u unpacking, query string, args ...any) iter.Seq2[*mapping.Run, error] {
 	const first, most, mostBytes, fewest = 32, 1024, 1 << 20, 16 // documents and bytes of a batch; documents for a goroutine
 	type packed struct {
 		id   string
@@ -190,14 +197,14 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*
 		decoded := func() (goOn bool) {
 			parallel(len(batch), fewest, func(i int) {
 				p := batch[i]
-				p.run, p.err = unpackRun(p.blob)
+				p.run, p.err = u.run(p.blob)
 				p.blob = nil
 			})
 			for _, p := range batch {
 				if p.err != nil {
 					p.run, p.err = nil, s.fail(ctx, "read", &history.DamagedRunError{ID: p.id, Err: p.err})
 				}
-				if !yield(p.run, p.err) {
+				if (p.run != nil || p.err != nil) && !yield(p.run, p.err) {
 					return false
 				}
 			}
@@ -225,7 +232,7 @@ func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*
 // Holding implements [history.Store].
 func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	found := s.runs(ctx, `WITH held AS (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
+	found := s.runs(ctx, unpacking{}, `WITH held AS (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
 			UNION SELECT run FROM files AS f WHERE hash IN (SELECT value FROM json_each(?))
 				AND NOT EXISTS (SELECT 1 FROM files WHERE run = f.run AND report))
 		SELECT id, doc FROM runs WHERE id IN (SELECT run FROM held UNION SELECT parts.run FROM held JOIN parts ON parts.id = held.run)
@@ -242,7 +249,7 @@ func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.R
 // Versions implements [history.Store].
 func (s *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, `SELECT run, doc FROM `+s.summaries+`
+	for run, err := range s.runs(ctx, unpacking{}, `SELECT run, doc FROM `+s.summaries+`
 		WHERE run IN (SELECT value FROM json_each(?))`, list(ids)) {
 		var damaged *history.DamagedRunError
 		switch {
