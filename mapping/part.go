@@ -37,7 +37,7 @@ func SharedID(name string, attempt int) string {
 }
 
 // Part is what one fio on one host sends of a shared run. Its Document is large, and grows old slowly. What changes all the time is stored
-// apart, in a small document of its own: a part without Files and Document is a sign of life.
+// apart, in a small document of its own, a sign of life: [Part.Sign] has all but Files and Document, and [Part.Rest] has these.
 type Part struct {
 	Run    string `json:"run"`    // id of the run
 	Ingest string `json:"ingest"` // of the run
@@ -50,7 +50,7 @@ type Part struct {
 	// part began. All times of the part and of its Document have it.
 	ClockMS      int64     `json:"clock_ms"`
 	ClockErrorMS int64     `json:"clock_error_ms"`
-	Seen         time.Time `json:"seen"`              // when the host sent the part, or a sign of life
+	Seen         time.Time `json:"seen,omitzero"`     // when the host sent the part, or a sign of life
 	Last         time.Time `json:"last,omitzero"`     // all of its windows before were sent
 	Ended        time.Time `json:"ended,omitzero"`    // when its fio had ended and all was sent
 	Exit         int       `json:"exit,omitempty"`    // code of its fio
@@ -78,22 +78,24 @@ func (p *Part) Sign() *Part {
 	return &sign
 }
 
-// JoinParts returns the parts, sorted by host and unit, of documents of parts and their signs of life in any order: a later sign says what
-// has changed since.
+// Rest returns what the sign of life of a part has not. Its times are not in it, or it would look like a part that is silent.
+func (p *Part) Rest() *Part {
+	return &Part{Run: p.Run, Ingest: p.Ingest, Host: p.Host, Unit: p.Unit, Files: p.Files, Document: p.Document}
+}
+
+// JoinParts returns the parts, sorted by host and unit, of the two documents of each in any order.
 func JoinParts(docs []*Part) (parts []*Part) {
-	signs := map[string]*Part{}
+	rest := map[string]*Part{}
 	for _, d := range docs {
-		if d.Document == nil {
-			signs[d.ID()] = d
-		} else {
-			parts = append(parts, d)
+		if d.Document != nil {
+			rest[d.Sign().ID()] = d
 		}
 	}
-	for i, p := range parts {
-		if sign := signs[p.Sign().ID()]; sign != nil && sign.Seen.After(p.Seen) {
-			now := *sign
-			now.Files, now.Document = p.Files, p.Document
-			parts[i] = &now
+	for _, sign := range docs {
+		if of := rest[sign.ID()]; of != nil {
+			p := *sign
+			p.Files, p.Document = of.Files, of.Document
+			parts = append(parts, &p)
 		}
 	}
 	slices.SortFunc(parts, func(a, b *Part) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Unit, b.Unit)) })

@@ -76,7 +76,7 @@ func (e *Store) renew(ctx context.Context, p *mapping.Part) (isThere bool, err e
 func (e *Store) putPart(ctx context.Context, p *mapping.Part) error {
 	of := &versionState{again: true, stored: map[uint64]struct{}{}}
 	var docs []*document
-	for _, d := range []*mapping.Part{p, p.Sign()} {
+	for _, d := range []*mapping.Part{p.Rest(), p.Sign()} {
 		docs = append(docs, &document{index: mapping.RunsIndex(e.prefix), id: d.ID(), text: d.AppendJSON(nil), of: of})
 	}
 	if err := e.send(ctx, docs); err != nil {

@@ -42,7 +42,7 @@ func (s *Store) PutPart(ctx context.Context, p *mapping.Part) error {
 			}
 			docs := []*mapping.Part{p.Sign()}
 			if p.Document != nil {
-				docs = append(docs, p)
+				docs = append(docs, p.Rest())
 			}
 			for _, d := range docs {
 				if _, err := tx.ExecContext(ctx, insertPart, d.ID(), p.Run, p.Ingest, pack(d.AppendJSON)); err != nil {
