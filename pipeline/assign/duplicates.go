@@ -207,9 +207,10 @@ func (s *sorter) contents() map[*evidence.File]copyOf {
 			if len(begun) < 2 {
 				continue
 			}
-			for _, equal := range group.By(begun, func(f *evidence.File) string { return f.Digest().Hash }) {
+			digests := map[*evidence.File]evidence.Digest{}
+			for _, equal := range group.By(begun, func(f *evidence.File) string { digests[f] = f.Digest(); return digests[f].Hash }) {
 				for _, f := range equal {
-					if d := f.Digest(); d.Size == f.Size {
+					if d := digests[f]; d.Size == f.Size {
 						all[f] = copyOf{equal[0], d.Digits}
 					}
 				}

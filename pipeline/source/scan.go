@@ -476,7 +476,7 @@ func (s *scanner) disk(it item, dir, path string, f *os.File) {
 		return
 	}
 	open := func(r *reader) (io.Reader, error) {
-		f, err := openBelow(dir, path)
+		f, err := s.set.folders.open(dir, path)
 		if err == nil {
 			r.closers = append(r.closers, f)
 		}

@@ -133,6 +133,7 @@ type Set struct {
 	unpacking sync.Mutex // held while the spool is written after the scan
 	spool     spool
 	archives  []*os.File // members are read in place
+	folders   folders
 	closed    atomic.Bool
 	until     atomic.Pointer[context.Context]
 }
@@ -158,6 +159,7 @@ func (s *Set) Close() error {
 		f.Close() // only read from: nothing is lost
 	}
 	s.archives = nil
+	s.folders.close()
 	return s.spool.close()
 }
 

@@ -214,6 +214,11 @@ func (s *Store) Delete(ctx context.Context, runID string) error {
 
 // remove deletes the versions that a condition selects, and their documents.
 func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+	isThere := false // most runs have one version
+	row := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM ingests WHERE `+where+`)`, args...)
+	if err := row.Scan(&isThere); err != nil || !isThere {
+		return err
+	}
 	for _, statement := range []string{
 		`DELETE FROM intervals WHERE ingest IN (SELECT number FROM ingests WHERE ` + where + `)`,
 		`DELETE FROM commons WHERE ingest IN (SELECT number FROM ingests WHERE ` + where + `)`,
