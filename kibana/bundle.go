@@ -191,9 +191,9 @@ func newBuilder(opt Options, files fs.FS) *builder {
 	if opt.Space != "" && opt.Space != DefaultSpace {
 		ids += opt.Space + "-"
 	}
-	all, low, high := bands()
+	all, low, middle, high := bands()
 	return &builder{
-		files: files, prefix: opt.Prefix, ids: ids, bands: strings.NewReplacer(`"${bands}"`, all, `"${bands:low}"`, low, `"${bands:high}"`, high),
+		files: files, prefix: opt.Prefix, ids: ids, bands: strings.NewReplacer(`"${bands}"`, all, `"${bands:low}"`, low, `"${bands:middle}"`, middle, `"${bands:high}"`, high),
 		runs: templates.RunFields(), latency: templates.LatencyFields(),
 		panels: map[string]Object{}, specs: map[string][]byte{},
 	}
@@ -281,28 +281,27 @@ func (b *builder) names(folder string) []string {
 	return list
 }
 
-// bands returns the ranges of range aggregations: all of them, and the lower and the upper half. They are the bands of
-// heat maps from 1 µs to 31.6 s. Every request is in one, because two more bands have the requests below the first
-// bound and from the last one on. A bin that a bound cuts counts in the band of its middle. This hardly matters,
-// because a bin is at most 1.6 % wide, and a band 12 %.
+// bands returns the ranges of range aggregations: all of them, and a third each. They are the bands of heat maps, from 1 ns
+// to 31.6 s. Every request is in one, because two more bands have the requests below the first bound and from the last one
+// on. A bin that a bound cuts counts in the band of its middle. This hardly matters, because a bin is at most 1.6 % wide, and a
+// band 12 %.
 //
-// A search may have 65,536 buckets. So two searches, each for half of the bands, can have twice as many columns.
-func bands() (all, low, high string) {
-	const first = 3 * heatmap.BandsPerDecade // 10^0 µs
-	const last = first + 7*heatmap.BandsPerDecade + heatmap.BandsPerDecade/2
+// A search may have 65,536 buckets. So three searches, each for a third of the bands, can have three times as many columns.
+func bands() (all, low, middle, high string) {
+	const last = 10*heatmap.BandsPerDecade + heatmap.BandsPerDecade/2 // 10^7.5 µs
 	type band struct {
 		From float64 `json:"from,omitempty"`
 		To   float64 `json:"to,omitempty"`
 	}
 	var list []band
 	from := 0.0
-	for i := first; i <= last; i++ {
+	for i := 0; i <= last; i++ {
 		list = append(list, band{from, heatmap.Bound(i)})
 		from = heatmap.Bound(i)
 	}
 	list = append(list, band{From: from})
-	half := len(list) / 2
-	return quoted(list), quoted(list[:half]), quoted(list[half:])
+	third := (len(list) + 2) / 3
+	return quoted(list), quoted(list[:third]), quoted(list[third : 2*third]), quoted(list[2*third:])
 }
 
 // quoted returns a value as JSON in a string, which is the form of many attributes.

@@ -9,7 +9,7 @@
 //	${prefix}       the prefix of index names
 //	${id:NAME}      the id of the dashboard NAME
 //	"${bands}"      the latency bands of heat maps and distributions;
-//	                "${bands:low}" and "${bands:high}" are the halves of them
+//	                "${bands:low}", "${bands:middle}" and "${bands:high}" are the thirds of them
 //
 // and all names in the "values" of a panel.
 //

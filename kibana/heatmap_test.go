@@ -58,9 +58,9 @@ func TestDrawHeatMap(t *testing.T) {
 	b := bundle(t, kibana.Options{})
 	answers := job(t, b, "heatmap", kibanatest.Full).Answers
 	var cells []heatCell
-	for _, half := range []string{"low", "high"} {
-		answers["read-"+half] = job(t, b, "heatmap", kibanatest.Pictured).Answers["write-"+half]
-		cells = append(append(cells, heatCells(t, 0, answers["read-"+half])...), heatCells(t, 1, answers["write-"+half])...)
+	for _, third := range []string{"low", "middle", "high"} {
+		answers["read-"+third] = job(t, b, "heatmap", kibanatest.Pictured).Answers["write-"+third]
+		cells = append(append(cells, heatCells(t, 0, answers["read-"+third])...), heatCells(t, 1, answers["write-"+third])...)
 	}
 	if len(cells) < 100 {
 		t.Fatalf("the recorded answer has %d cells", len(cells))

@@ -56,7 +56,7 @@ func TestSmallBundle(t *testing.T) {
 	if state := b.Objects[3].Attributes["visState"].(string); !strings.Contains(state, "[me](#/view/fio2es-lab-all)") {
 		t.Errorf("text: %s", state)
 	}
-	if text := string(b.Specs["spec"]); !strings.Contains(text, `[{"to":1},{"from":1,"to":1.12202}`) || !strings.Contains(text, "fio-latency.host-*") {
+	if text := string(b.Specs["spec"]); !strings.Contains(text, `[{"to":0.001},{"from":0.001,"to":0.00112202}`) || !strings.Contains(text, "fio-latency.host-*") {
 		t.Errorf("specification: %.300s", text)
 	}
 	grid := b.Objects[4].Attributes["panelsJSON"].(string)
@@ -131,14 +131,14 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestBands: the bands in Kibana begin at 1 µs and end at 31.6 s, each is 12 % wide, and every request is in one.
+// TestBands: the bands in Kibana begin at 1 ns and end at 31.6 s, each is 12 % wide, and every request is in one.
 func TestBands(t *testing.T) {
 	var list []struct{ From, To float64 }
-	all, low, high := bands()
+	all, low, middle, high := bands()
 	if err := json.Unmarshal([]byte(all), &list); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(list); n != 152 || list[0].To != 1 || list[20].To != 10 || list[n-1].From < 31.6e6 || list[n-1].To != 0 {
+	if n := len(list); n != 212 || list[0].To != 0.001 || list[20].To != 0.01 || list[n-1].From < 31.6e6 || list[n-1].To != 0 {
 		t.Errorf("%d bands: %v", n, list)
 	}
 	for i, b := range list[1 : len(list)-1] {
@@ -146,7 +146,7 @@ func TestBands(t *testing.T) {
 			t.Errorf("band %v to %v, after %v", b.From, b.To, list[i])
 		}
 	}
-	if halves := strings.TrimSuffix(low, "]") + "," + strings.TrimPrefix(high, "["); halves != all {
-		t.Errorf("two halves are %s", halves)
+	if thirds := strings.TrimSuffix(low, "]") + "," + strings.Trim(middle, "[]") + "," + strings.TrimPrefix(high, "["); thirds != all {
+		t.Errorf("three thirds are %s", thirds)
 	}
 }

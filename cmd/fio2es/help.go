@@ -64,31 +64,56 @@ func helpCommand(root *cobra.Command) {
 	}
 }
 
-// briefTemplate is for --help of a command: what fits a screen. "help COMMAND" has all.
-const briefTemplate = `{{wrapped .Short}}.
+// screenLines is how many lines a small terminal has, but for the next prompt.
+const screenLines = 23
 
-Usage:
-  {{.UseLine}}
-{{if .HasExample}}
-Examples:
-{{firstLines .Example 5}}
-{{end}}{{with .Long}}
-{{wrapped (firstParagraph .)}}
-{{end}}
-Flags:
-{{briefFlags .}}
-
-All of it: fio2es help {{.Name}}
-`
-
-func firstParagraph(text string) string {
-	first, _, _ := strings.Cut(text, "\n\n")
-	return first
+// brief is --help of a command: what fits a screen of 24 lines. "help COMMAND" has all.
+func brief(cmd *cobra.Command) string {
+	head := wrapped(cmd.Short) + ".\n\nUsage: " + cmd.UseLine() + "\n"
+	tail := "\nFlags:\n" + briefFlags(cmd) + "\n\nAll of it: fio2es help " + cmd.Name() + "\n"
+	room := screenLines - strings.Count(head+tail, "\n")
+	examples := strings.Split(cmd.Example, "\n")
+	if !cmd.HasExample() {
+		examples = nil
+	}
+	// as many examples as leave room for the first sentence, but not fewer than two, and then more sentences
+	middle := ""
+	for n := min(len(examples), 3, room-2); n >= min(len(examples), 2); n-- {
+		text := ""
+		if n > 0 {
+			text = "\nExamples:\n" + strings.Join(examples[:n], "\n") + "\n"
+		}
+		if middle == "" {
+			middle = text // if no sentence fits
+		}
+		if what := sentences(cmd.Long, room-strings.Count(text, "\n")-1); what != "" {
+			middle = text + "\n" + what + "\n"
+			break
+		}
+	}
+	return head + middle + tail
 }
 
-func firstLines(text string, most int) string {
-	lines := strings.Split(text, "\n")
-	return strings.Join(lines[:min(len(lines), most)], "\n")
+// sentences returns the first sentences of a text that fit that many lines. There may be none.
+func sentences(text string, most int) (fit string) {
+	paragraph, _, _ := strings.Cut(text, "\n\n")
+	if hasLayout(paragraph) {
+		return ""
+	}
+	paragraph = strings.ReplaceAll(paragraph, "\n", " ")
+	for end := 0; end < len(paragraph); {
+		n := strings.Index(paragraph[end:], ". ")
+		if n < 0 {
+			n = len(paragraph) - end - 1
+		}
+		end += n + 1
+		lines := term.Fill(paragraph[:end], helpColumns)
+		if len(lines) > most {
+			break
+		}
+		fit = strings.Join(lines, "\n")
+	}
+	return fit
 }
 
 // briefFlags returns a line for each flag of a command's own, and the names of those that several commands have.
@@ -100,7 +125,7 @@ func briefFlags(cmd *cobra.Command) string {
 	}
 	var lines, others []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if commands[f.Name] >= several || cmd.LocalFlags().Lookup(f.Name) == nil || len(lines) == most {
+		if commands[f.Name] >= several || f.Name == "help" || cmd.LocalFlags().Lookup(f.Name) == nil || len(lines) == most {
 			others = append(others, "--"+f.Name)
 			return
 		}

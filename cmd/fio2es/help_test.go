@@ -46,9 +46,12 @@ func helpOf(t *testing.T, cmd *cobra.Command) string {
 	return text.String()
 }
 
-// TestHelpFits: no line of help is wider than a terminal.
+// TestHelpFits: no line of help is wider than a terminal, and --help of a command is not higher.
 func TestHelpFits(t *testing.T) {
 	eachCommand(t, func(cmd *cobra.Command) {
+		if lines := strings.Count(helpOf(t, cmd), "\n"); lines > 23 && cmd.GroupID != "" && cmd.GroupID != "The program" {
+			t.Errorf("%s: %d lines", cmd.CommandPath(), lines)
+		}
 		for line := range strings.Lines(helpOf(t, cmd)) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpColumns || strings.TrimRight(line, " \n")+"\n" != line && line != "\n" {
 				t.Errorf("%s: %d characters: %q", cmd.CommandPath(), n, line)

@@ -13,7 +13,7 @@ import (
 
 func init() {
 	cobra.EnableCommandSorting = false // keep the order of groups
-	cobra.AddTemplateFuncs(template.FuncMap{"wrapped": wrapped, "firstParagraph": firstParagraph, "firstLines": firstLines, "briefFlags": briefFlags})
+	cobra.AddTemplateFuncs(template.FuncMap{"wrapped": wrapped, "brief": brief})
 }
 
 // groups are all commands by purpose, in the order of help. Help does not list a group without a title.
@@ -83,7 +83,7 @@ Report bugs: https://github.com/fio2es/fio2es/issues`,
 			cmd := make(e)
 			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
 			if cmd.Runnable() && !cmd.HasSubCommands() {
-				cmd.SetHelpTemplate(briefTemplate)
+				cmd.SetHelpTemplate("{{brief .}}")
 			}
 			root.AddCommand(cmd)
 		}
