@@ -23,6 +23,7 @@ type search struct {
 	Total  bool             `json:"track_total_hits"`
 	Seq    bool             `json:"seq_no_primary_term"`
 	Source struct {
+		Includes []string `json:"includes"` // members of the document
 		Excludes []string `json:"excludes"`
 	} `json:"_source"`
 	PIT *struct {
@@ -120,6 +121,10 @@ func (s *Server) search(patterns string, params url.Values, body []byte) any {
 		one := map[string]any{"_index": h.index, "_id": h.id, "_score": nil, "sort": h.sort, "_source": h.source}
 		if len(r.Source.Excludes) > 0 {
 			rest := h.fields
+			if len(r.Source.Includes) > 0 {
+				rest = maps.Clone(rest)
+				maps.DeleteFunc(rest, func(name string, _ any) bool { return !slices.Contains(r.Source.Includes, name) })
+			}
 			for _, field := range r.Source.Excludes {
 				rest = without(rest, strings.Split(field, "."))
 			}

@@ -89,10 +89,12 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 			Sort: []any{map[string]any{mapping.TimeField: map[string]any{"order": "desc"}}, ascending(mapping.RunField)},
 		}
 		if f.ByWorkload {
-			r.Sort = slices.Insert(r.Sort, 0, any(optional(mapping.WorkloadField, "_first")))
+			// indices of an earlier fio2es lack the field
+			byID := map[string]any{"order": "asc", "missing": "_first", "unmapped_type": "keyword"}
+			r.Sort = slices.Insert(r.Sort, 0, any(map[string]any{mapping.WorkloadField: byID}))
 		}
 		if f.Light {
-			r.Size, r.Source = light, without(heavy...)
+			r.Size, r.Source = light, sourceFilter{f.Needed(), heavy}
 		}
 		if isCertain := f.Text == "" && (f.Where == nil || f.Live()); f.Limit > 0 && isCertain && f.Limit <= r.Size {
 			r.Size, r.Stable = f.Limit, false // one page is enough

@@ -329,5 +329,11 @@ func optional(field string, value any) any {
 	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
 }
 
+// sourceFilter selects fields of documents. Without includes it selects all but excludes.
+type sourceFilter struct {
+	Includes []string `json:"includes,omitempty"`
+	Excludes []string `json:"excludes"`
+}
+
 // without returns a source filter that leaves out these fields.
-func without(fields ...string) any { return map[string]any{"excludes": fields} }
+func without(fields ...string) sourceFilter { return sourceFilter{Excludes: fields} }
