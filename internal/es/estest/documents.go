@@ -187,6 +187,11 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) any {
 	if len(items) == 0 && f.Kind != ItemsLost && f.Kind != ItemsHidden {
 		panic(no(http.StatusBadRequest, "action_request_validation_exception", "Validation Failed: 1: no requests added;"))
 	}
+	if r.URL.Query().Get("refresh") == "true" {
+		for _, in := range s.indices {
+			in.refresh()
+		}
+	}
 	if f.Kind == Unordered {
 		slices.Reverse(items)
 	}

@@ -202,7 +202,7 @@ func wait(r *http.Request, d time.Duration) {
 
 // known lists the supported parameters of requests, by the last part of the path.
 var known = map[string]string{
-	"_bulk": "filter_path", "_refresh": "ignore_unavailable allow_no_indices",
+	"_bulk": "filter_path refresh", "_refresh": "ignore_unavailable allow_no_indices",
 	"_pit": "keep_alive allow_no_indices", "_search": "allow_partial_search_results ignore_unavailable allow_no_indices",
 	"_delete_by_query": "conflicts refresh max_docs ignore_unavailable allow_no_indices",
 	"_update_by_query": "conflicts refresh max_docs ignore_unavailable allow_no_indices",

@@ -3,13 +3,16 @@ package elastic_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -88,6 +91,64 @@ func TestManyRuns(t *testing.T) {
 		w.hasExactly(docs)
 		if n := len(w.server.Documents("fio-runs")); n != 8 {
 			t.Errorf("%d runs", n)
+		}
+	})
+}
+
+// TestFinishTogether: new runs that are finished at the same time share requests. One of them lacks a document, and of another one a second
+// process has stored another version since it was looked for: only the first fails, and the second is replaced whole.
+func TestFinishTogether(t *testing.T) {
+	inBubble(t, func(w *world) {
+		t := w.t
+		const n = 16
+		w.server.Before = func(http.ResponseWriter, *http.Request, []byte) bool {
+			time.Sleep(2 * time.Millisecond)
+			return false
+		}
+		name := func(i int) string { return fmt.Sprint("run-", i) }
+		var runs []*mapping.Run
+		var docs []*mapping.Interval
+		for i := range n {
+			runs = append(runs, historytest.NewRun(name(i), "1"))
+		}
+		must(t, w.Expect(t.Context(), runs))
+		second := elastic.New(w.client, "fio")
+		defer second.Close()
+		must(t, second.Put(t.Context(), historytest.Intervals(name(5), "0", 4)))
+		must(t, second.Finish(t.Context(), historytest.NewRun(name(5), "0")))
+		looks := w.server.Requests("_search")
+		for i := range n {
+			mine := historytest.Intervals(name(i), "1", 3)
+			w.put(mine...)
+			if i != 3 {
+				docs = append(docs, mine...)
+			}
+		}
+		must(t, w.Flush(t.Context()))
+		if more := w.server.Requests("_search") - looks; more != 0 {
+			t.Errorf("%d searches before the first document of each run", more)
+		}
+		must(t, w.client.Refresh(t.Context(), "fio-*"))
+		if d, err := w.client.DeleteAll(t.Context(), es.Term(mapping.RunField, runs[3].Run.ID), "fio-*"); err != nil || d != 3 {
+			t.Fatal(d, err)
+		}
+		bulks, refreshes := w.server.Requests("_bulk"), w.server.Requests("_refresh")
+		var all sync.WaitGroup
+		for i := range n {
+			all.Go(func() {
+				if err := w.Finish(t.Context(), runs[i]); errors.Is(err, history.ErrReplaced) != (i == 3) || err != nil && i != 3 {
+					t.Errorf("%s: %v", name(i), err)
+				}
+			})
+		}
+		all.Wait()
+		bulks, refreshes = w.server.Requests("_bulk")-bulks, w.server.Requests("_refresh")-refreshes
+		if bulks > 2 || refreshes > 8 {
+			t.Errorf("%d bulk requests and %d refreshes", bulks, refreshes)
+		}
+		w.hasExactly(docs)
+		if stored := len(w.server.Documents("fio-runs")); stored != n-1 {
+			t.Errorf("%d runs", stored)
 		}
 	})
 }

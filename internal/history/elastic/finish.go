@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -45,16 +46,105 @@ func (e *Store) finish(ctx context.Context, run mapping.Run) error {
 	if err != nil {
 		return err
 	}
-	err = e.makeCurrent(ctx, of, s, run)
+	e.mu.Lock()
+	isNew := s.looked && !s.hidden && !s.again && !s.finished
+	e.mu.Unlock()
+	isDone := false
+	if isNew {
+		isDone, err = e.together(ctx, &finishing{of: of, state: s, run: &run, over: make(chan struct{})})
+	}
+	if err == nil && !isDone {
+		err = e.makeCurrent(ctx, of, s, run)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case err == nil && run.Run.Complete, errors.Is(err, history.ErrReplaced): // then all documents must be put again
 		maps.DeleteFunc(e.versions, func(v history.Version, _ *versionState) bool { return v.Run == of.Run })
 	case err == nil: // the next Finish must count the earlier documents, too
-		s.hidden = false
+		s.hidden, s.finished = false, true
 	}
 	return advised(err)
+}
+
+// finishing is a version that waits to be finished together with others.
+type finishing struct {
+	of     history.Version
+	state  *versionState
+	run    *mapping.Run
+	isDone bool
+	err    error
+	over   chan struct{} // closed when these two are known
+}
+
+// together finishes a new version with all that wait at the same time: the caller whose turn it is does this for all of them, while others
+// come. What is not done then, the caller does alone: a version that replaces something after all, or whose request failed.
+func (e *Store) together(ctx context.Context, f *finishing) (isDone bool, err error) {
+	e.mu.Lock()
+	e.waiting = append(e.waiting, f)
+	e.mu.Unlock()
+	select {
+	case e.turn <- struct{}{}:
+	case <-f.over:
+		return f.isDone, f.err
+	case <-ctx.Done():
+		e.mu.Lock()
+		e.waiting = slices.DeleteFunc(e.waiting, func(w *finishing) bool { return w == f })
+		e.mu.Unlock()
+		return false, ctx.Err()
+	}
+	defer func() { <-e.turn }()
+	e.mu.Lock()
+	all := e.waiting
+	e.waiting = nil
+	e.mu.Unlock()
+	if len(all) > 0 {
+		err = e.makeAllCurrent(ctx, all)
+	}
+	for _, w := range all {
+		if ctx.Err() == nil { // otherwise it is the error of this caller alone
+			w.err = err
+		}
+		close(w.over)
+	}
+	<-f.over
+	return f.isDone, f.err
+}
+
+// makeAllCurrent does for new runs what makeCurrent does, with three requests for all. A run that is there is left out.
+func (e *Store) makeAllCurrent(ctx context.Context, all []*finishing) error {
+	starts := map[string]time.Time{}
+	for _, f := range all {
+		starts[f.of.Run] = f.run.Run.Start
+	}
+	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
+		return err
+	}
+	have, outside, err := e.counts(ctx, starts)
+	if err != nil {
+		return err
+	}
+	var docs []*document
+	var of []*finishing
+	size, into := 0, &versionState{stored: map[uint64]struct{}{}}
+	for _, f := range all {
+		e.mu.Lock()
+		isKept, most := f.state.kept, e.body
+		e.mu.Unlock()
+		isPlain := !isKept && !have.HasOthers(f.of.Run, f.of.Ingest) && len(outside[f.of.Run]) == 0 && have[f.of.Run][f.of.Ingest].Pending == 0
+		d := &document{index: mapping.RunsIndex(e.prefix), id: f.of.Run, text: f.run.AppendJSON(nil), of: into}
+		if isPlain && e.compare(f.of, f.state, have) == nil && size+d.bytes() <= most {
+			docs, of, size = append(docs, d), append(of, f), size+d.bytes()
+		}
+	}
+	if len(docs) == 0 {
+		return nil
+	}
+	items, _ := e.bulk(ctx, docs, "true") // after an error each is tried again alone
+	for i := range items {
+		of[i].isDone = items[i].Type == "" && items[i].Status == http.StatusCreated
+	}
+	return nil
 }
 
 // makeCurrent makes a version current whose interval documents are all stored. For readers, the run document
@@ -65,10 +155,11 @@ func (e *Store) makeCurrent(ctx context.Context, of history.Version, s *versionS
 	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return err
 	}
-	have, outside, err := e.counts(ctx, of.Run, run.Run.Start)
+	have, outsides, err := e.counts(ctx, map[string]time.Time{of.Run: run.Run.Start})
 	if err != nil {
 		return err
 	}
+	outside := outsides[of.Run]
 	if err := e.compare(of, s, have); err != nil {
 		return err
 	}
@@ -122,7 +213,7 @@ func (e *Store) makeCurrent(ctx context.Context, of history.Version, s *versionS
 		if err != nil {
 			return err
 		}
-		if have, _, err = e.counts(ctx, of.Run, now.Run.Start); err != nil {
+		if have, _, err = e.counts(ctx, map[string]time.Time{of.Run: now.Run.Start}); err != nil {
 			return err
 		}
 		if now.Run.Ingest == of.Ingest {
@@ -231,7 +322,8 @@ func (e *Store) settleVersion(ctx context.Context, this history.Version) error {
 	if err != nil {
 		return err
 	}
-	have, outside, err := e.counts(ctx, this.Run, now.Run.Start)
+	have, outsides, err := e.counts(ctx, map[string]time.Time{this.Run: now.Run.Start})
+	outside := outsides[this.Run]
 	if err == nil && len(outside) > 0 && !have.IsWhole(now) {
 		_, err = e.client.DeleteAll(ctx, pendingOf(this), e.intervals())
 		outside = nil

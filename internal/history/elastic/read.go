@@ -310,24 +310,23 @@ func (e *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 	return out, ctx.Err()
 }
 
-// counts counts the visible interval documents of a run that started at this time, in indices of the period of the store. In
-// others, it says in which: these have documents of an earlier fio2es, or are of a time when a lifecycle did not delete, or did.
-func (e *Store) counts(ctx context.Context, id string, start time.Time) (in history.Counts, outside []string, err error) {
-	in = history.Counts{}
-	err = e.count(ctx, es.Term(mapping.RunField, id), func(b *group) {
+// counts counts the visible interval documents of runs that started at these times, in indices of the period of the store. In
+// others, it says by run in which: these have documents of an earlier fio2es, or are of a time when a lifecycle did not delete, or did.
+func (e *Store) counts(ctx context.Context, starts map[string]time.Time) (in history.Counts, outside map[string][]string, err error) {
+	in, outside = history.Counts{}, map[string][]string{}
+	other := mapping.Months
+	if e.period == other {
+		other = mapping.Years
+	}
+	err = e.count(ctx, es.Terms(mapping.RunField, slices.Sorted(maps.Keys(starts))), func(b *group) {
 		run, ingest, level, n, parts, pending := b.of()
-		other := mapping.Months
-		if e.period == other {
-			other = mapping.Years
-		}
-		if b.Key.Index != mapping.LatencyIndex(e.prefix, level, other, start) {
+		if b.Key.Index != mapping.LatencyIndex(e.prefix, level, other, starts[run]) {
 			in.Add(run, ingest, level, n, parts, pending)
-		} else {
-			outside = append(outside, b.Key.Index)
+		} else if !slices.Contains(outside[run], b.Key.Index) {
+			outside[run] = append(outside[run], b.Key.Index)
 		}
 	})
-	slices.Sort(outside)
-	return in, slices.Compact(outside), err
+	return in, outside, err
 }
 
 // group is a group of interval documents, and their numbers.

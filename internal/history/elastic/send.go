@@ -48,7 +48,7 @@ func advised(err error) error {
 func (e *Store) send(ctx context.Context, docs []*document) error {
 	tooLarge := false
 	err := e.client.Repeat(ctx, func(ctx context.Context) error {
-		items, err := e.bulk(ctx, docs)
+		items, err := e.bulk(ctx, docs, "")
 		r := newResult(docs, items, err)
 		e.record(&r)
 		docs, tooLarge = r.again, r.tooLarge
@@ -152,8 +152,8 @@ func newResult(sent []*document, items []es.Error, err error) result {
 var errBulkAnswer = errors.New("bulk answer does not account for each document")
 
 // bulk sends one bulk request and returns the item result of each document. If the answer lacks an item, its Status is
-// 0, err says why, and the document may or may not be stored.
-func (e *Store) bulk(ctx context.Context, docs []*document) ([]es.Error, error) {
+// 0, err says why, and the document may or may not be stored. With refresh "true" they are visible afterwards.
+func (e *Store) bulk(ctx context.Context, docs []*document, refresh string) ([]es.Error, error) {
 	var body bytes.Buffer
 	ids, items := make([]string, len(docs)), make([]es.Error, len(docs))
 	for i, d := range docs {
@@ -163,7 +163,8 @@ func (e *Store) bulk(ctx context.Context, docs []*document) ([]es.Error, error) 
 		body.WriteByte('\n')
 	}
 	request := esapi.BulkRequest{
-		Body: bytes.NewReader(body.Bytes()), Header: http.Header{"Content-Type": {"application/x-ndjson"}},
+		Refresh: refresh,
+		Body:    bytes.NewReader(body.Bytes()), Header: http.Header{"Content-Type": {"application/x-ndjson"}},
 		FilterPath: []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"},
 	}
 	err := e.client.Once(ctx, request, es.Reader(func(_ http.Header, answer []byte) error {

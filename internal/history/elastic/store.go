@@ -45,8 +45,11 @@ type Store struct {
 	isPrepared, isRefreshed bool
 	period                  mapping.Period // of the indices of interval documents; known when isPrepared is true
 
+	turn chan struct{} // of who finishes the versions that wait
+
 	mu       sync.Mutex                        // guards all below
 	versions map[history.Version]*versionState // versions that are not finished
+	waiting  []*finishing                      // versions
 	body     int                               // most bytes of a bulk request before compression; one larger document is sent alone
 }
 
@@ -74,7 +77,7 @@ func New(c *es.Client, prefix string) *Store {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Store{
 		indices: indices{prefix}, client: c, limits: usualLimits, ctx: ctx, close: cancel, slots: make(chan struct{}, requests),
-		preparing: make(chan struct{}, 1), period: mapping.Years, versions: map[history.Version]*versionState{}, body: bytes,
+		preparing: make(chan struct{}, 1), turn: make(chan struct{}, 1), period: mapping.Years, versions: map[history.Version]*versionState{}, body: bytes,
 	}
 }
 

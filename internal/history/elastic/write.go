@@ -13,13 +13,14 @@ import (
 
 // versionState is what is known of the documents of a version that were put.
 type versionState struct {
-	sending []chan struct{}     // one for each request, closed when the request has ended
-	stored  map[uint64]struct{} // hashes of the ids of stored documents, so that each counts once
-	err     error               // why a document cannot be stored, and so the run cannot be finished
-	looked  bool                // whether the cluster has other versions of the run is known
-	hidden  bool                // the cluster has other versions, so new documents are marked as pending
-	again   bool                // the cluster has visible documents of this version only, so new ones replace them
-	kept    bool                // the cluster had some of the documents, and kept them
+	sending  []chan struct{}     // one for each request, closed when the request has ended
+	stored   map[uint64]struct{} // hashes of the ids of stored documents, so that each counts once
+	err      error               // why a document cannot be stored, and so the run cannot be finished
+	looked   bool                // whether the cluster has other versions of the run is known
+	hidden   bool                // the cluster has other versions, so new documents are marked as pending
+	again    bool                // the cluster has visible documents of this version only, so new ones replace them
+	kept     bool                // the cluster had some of the documents, and kept them
+	finished bool                // its run document was stored once
 }
 
 // document is an interval document for a bulk request.
@@ -168,15 +169,39 @@ func (e *Store) look(ctx context.Context, of history.Version, start time.Time) (
 	if looked || err != nil {
 		return s, err
 	}
-	have, outside, err := e.counts(ctx, of.Run, start)
+	return s, e.lookAt(ctx, map[history.Version]time.Time{of: start})
+}
+
+// Expect looks with one request at what the cluster has of new versions that will be put, so that Put need not do so for each.
+func (e *Store) Expect(ctx context.Context, runs []*mapping.Run) error {
+	err := e.Prepare(ctx)
+	if err == nil && len(runs) > 0 {
+		starts := map[history.Version]time.Time{}
+		for _, r := range runs {
+			starts[history.Version{Run: r.Run.ID, Ingest: r.Run.Ingest}] = r.Run.Start
+		}
+		err = e.lookAt(ctx, starts)
+	}
+	return e.fail(ctx, "write to", err)
+}
+
+// lookAt looks at what the cluster has of versions of runs that started at these times.
+func (e *Store) lookAt(ctx context.Context, of map[history.Version]time.Time) error {
+	starts := map[string]time.Time{}
+	for v, start := range of {
+		starts[v.Run] = start
+	}
+	have, outside, err := e.counts(ctx, starts)
 	if err != nil {
-		return nil, fmt.Errorf("look for other versions: %w", advised(err))
+		return fmt.Errorf("look for other versions: %w", advised(err))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !s.looked {
-		s.looked, s.hidden = true, have.HasOthers(of.Run, of.Ingest) || len(outside) > 0
-		s.again = !s.hidden && have[of.Run][of.Ingest].All() > 0
+	for v := range of {
+		if s := e.state(v); !s.looked {
+			s.looked, s.hidden = true, have.HasOthers(v.Run, v.Ingest) || len(outside[v.Run]) > 0
+			s.again = !s.hidden && have[v.Run][v.Ingest].All() > 0
+		}
 	}
-	return s, nil
+	return nil
 }
