@@ -17,7 +17,7 @@ import (
 // asks a few times, until an answer comes soon, and takes the one that came soonest. Its bound is half of the time that it took, and its
 // last digit.
 func clockOf(ctx context.Context, store history.Store) (offset, bound time.Duration, err error) {
-	const times, digit, soon = 5, time.Millisecond, 5 * time.Millisecond
+	const times, digit, soon = 3, time.Millisecond, 5 * time.Millisecond
 	for n := 0; n < times && (bound == 0 || bound > soon); n++ {
 		asked := time.Now()
 		now, err := store.Now(ctx)
