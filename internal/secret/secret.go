@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -79,13 +80,18 @@ func Value(name, value string) string {
 var (
 	// pair is a setting within a text: password=x, "token": "x", --secret-key x. Its name is checked again. A colon without a
 	// blank or a quote is in lists of files and in addresses.
-	pair = regexp.MustCompile(`(?i)(--?)?([\w.-]*(?:` + strings.Join(slices.Concat(named, last, []string{"keys"}), "|") + `))` +
+	pair = onFirstUse(`(?i)(--?)?([\w.-]*(?:` + strings.Join(slices.Concat(named, last, []string{"keys"}), "|") + `))` +
 		`(["']?\s*=\s*|["']\s*:\s*|:\s+|\s+)((?:basic|bearer|apikey)\s+)?("(?:\\.|[^"\\])*"?|'[^']*'?|[^\s;&"']+)`)
 	// userOfCurl is the user and the password of curl and its like: -u me:x.
-	userOfCurl = regexp.MustCompile(`((?:^|\s)(?:-u|--user|--proxy-user)[\s=]+["']?[^\s:"'/]+):[^\s"']+`)
+	userOfCurl = onFirstUse(`((?:^|\s)(?:-u|--user|--proxy-user)[\s=]+["']?[^\s:"'/]+):[^\s"']+`)
 	// scheme begins an address. In names of files fio wants a backslash before the colon.
-	scheme = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*\\?://`)
+	scheme = onFirstUse(`[A-Za-z][A-Za-z0-9+.-]*\\?://`)
 )
+
+// onFirstUse returns a function that returns the compiled expression: compiling these takes a while, and few commands need them.
+func onFirstUse(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // Text returns a text without the passwords in it: of addresses, and those behind names such as password=.
 func Text(text string) string {
@@ -95,8 +101,8 @@ func Text(text string) string {
 	if strings.Contains(text, "://") {
 		text = withoutUsers(text)
 	}
-	text = pair.ReplaceAllStringFunc(text, func(found string) string {
-		part := pair.FindStringSubmatch(found)
+	text = pair().ReplaceAllStringFunc(text, func(found string) string {
+		part := pair().FindStringSubmatch(found)
 		dashes, name, between, kind, value := part[1], part[2], part[3], part[4], part[5]
 		isWord, isObject := strings.TrimSpace(between) == "", strings.Contains(between, ":") && strings.Contains("{[", value[:1])
 		if !IsName(name) || isObject || isWord && (dashes == "" || strings.HasPrefix(value, "-")) {
@@ -107,14 +113,14 @@ func Text(text string) string {
 		}
 		return dashes + name + between + kind + Hidden
 	})
-	return userOfCurl.ReplaceAllString(text, "$1:"+Hidden)
+	return userOfCurl().ReplaceAllString(text, "$1:"+Hidden)
 }
 
 // withoutUsers hides the passwords of the users in addresses: https://user:password@host, and iscsi://user%password@host.
 func withoutUsers(text string) string {
 	var b strings.Builder
 	for {
-		at := scheme.FindStringIndex(text)
+		at := scheme().FindStringIndex(text)
 		if at == nil {
 			b.WriteString(text)
 			return b.String()

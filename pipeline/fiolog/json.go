@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/internal/secret"
 )
 
@@ -199,7 +199,7 @@ func (s *documents) next() bool {
 }
 
 // notNumbers matches strings, and what fio prints for numbers and is not JSON. In Windows "(ind)" may follow.
-var notNumbers = regexp.MustCompile(`"(?:\\.|[^"\\\n])*"?|(?i)-?(?:infinity|inf|nan)(?:\(ind\))?`)
+var notNumbers = late.Regexp(`"(?:\\.|[^"\\\n])*"?|(?i)-?(?:infinity|inf|nan)(?:\(ind\))?`)
 
 // parse makes a report of the document. Values such as nan become 0, because all other values are good.
 func (s *documents) parse() (*Report, error) {
@@ -211,7 +211,7 @@ func (s *documents) parse() (*Report, error) {
 	} else {
 		isJSON := jsontext.Value(s.doc).IsValid(lenient...)
 		if !isJSON {
-			s.doc = notNumbers.ReplaceAllFunc(s.doc, func(text []byte) []byte {
+			s.doc = notNumbers().ReplaceAllFunc(s.doc, func(text []byte) []byte {
 				if text[0] == '"' {
 					return text
 				}
@@ -255,7 +255,7 @@ func (s *documents) quoted(at int) string {
 	} else {
 		end = len(s.doc)
 	}
-	for _, name := range names.FindAll(s.doc[first:end], -1) {
+	for _, name := range names().FindAll(s.doc[first:end], -1) {
 		if secret.IsName(string(name)) {
 			return "a line with a secret"
 		}
@@ -264,4 +264,4 @@ func (s *documents) quoted(at int) string {
 }
 
 // names matches all that may be the name of an option.
-var names = regexp.MustCompile(`[\w.-]+`)
+var names = late.Regexp(`[\w.-]+`)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unsafe"
+
+	"github.com/fio2es/fio2es/internal/late"
 )
 
 // Format is a form of fio's output.
@@ -29,26 +31,26 @@ func (f Format) String() string { return [...]string{"json", "normal", "terse"}[
 
 // Lines of fio's normal output, without the blanks around them. Up to 2.16 fio wrote io=, bw=, iops= and runt=.
 var (
-	headerLine  = regexp.MustCompile(`^(?:<\S*> )?(.+): \(g=(\d+)\): rw=(\w+), bs=(.+), ioengine=(\S+), iodepth=(\d+)$`)
-	jobLine     = regexp.MustCompile(`^(.+): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+)(?: \(.*\))?: pid=(\d+): (.*)$`)
-	rateLine    = regexp.MustCompile(`^(read|write|trim|mixed)\s*: (?:IOPS=([^,]+), BW=.+\((\S+)/(\d+)msec\)|io=([^,]+), bw=[^,]+, iops=([^,]+), runt=\s*(\d+)msec)`)
-	latencyLine = regexp.MustCompile(`^([sc]?lat|sync) \(([num])sec\): min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)$`)
-	ranksLine   = regexp.MustCompile(`^(?:([sc]?lat|sync)|.*) percentiles \(([num])sec\):$`)
-	rankAndTime = regexp.MustCompile(`([\d.]+)th=\[\s*(\d+)\]`)
-	cpuLine     = regexp.MustCompile(`^cpu\s*: usr=([\d.]+)%, sys=([\d.]+)%, ctx=(\d+)`)
-	issuedLine  = regexp.MustCompile(`^issued\s*(?:rwts?)?\s*: total=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)(?:,\d+)?,? short=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)`)
-	versionLine = regexp.MustCompile(`^fio-\d\S*$`)
-	terseLine   = regexp.MustCompile(`^[345];fio-\d`)
-	textBegins  = regexp.MustCompile(`: \(g=\d+\): rw=\w+, bs=|: \(groupid=\d+, jobs=\d+\): err=|(?m)(?:^|\r)[> \t]*(?:[-\d:.,TZ \[\]]*[> \t])?[345];fio-\d`)
+	headerLine  = late.Regexp(`^(?:<\S*> )?(.+): \(g=(\d+)\): rw=(\w+), bs=(.+), ioengine=(\S+), iodepth=(\d+)$`)
+	jobLine     = late.Regexp(`^(.+): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+)(?: \(.*\))?: pid=(\d+): (.*)$`)
+	rateLine    = late.Regexp(`^(read|write|trim|mixed)\s*: (?:IOPS=([^,]+), BW=.+\((\S+)/(\d+)msec\)|io=([^,]+), bw=[^,]+, iops=([^,]+), runt=\s*(\d+)msec)`)
+	latencyLine = late.Regexp(`^([sc]?lat|sync) \(([num])sec\): min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)$`)
+	ranksLine   = late.Regexp(`^(?:([sc]?lat|sync)|.*) percentiles \(([num])sec\):$`)
+	rankAndTime = late.Regexp(`([\d.]+)th=\[\s*(\d+)\]`)
+	cpuLine     = late.Regexp(`^cpu\s*: usr=([\d.]+)%, sys=([\d.]+)%, ctx=(\d+)`)
+	issuedLine  = late.Regexp(`^issued\s*(?:rwts?)?\s*: total=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)(?:,\d+)?,? short=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)`)
+	versionLine = late.Regexp(`^fio-\d\S*$`)
+	terseLine   = late.Regexp(`^[345];fio-\d`)
+	textBegins  = late.Regexp(`: \(g=\d+\): rw=\w+, bs=|: \(groupid=\d+, jobs=\d+\): err=|(?m)(?:^|\r)[> \t]*(?:[-\d:.,TZ \[\]]*[> \t])?[345];fio-\d`)
 )
 
 // quoting is what people and logs of programs put before each line: blanks, ">", and the time.
-var quoting = regexp.MustCompile(`^[> \t]*(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?[> \t]+)?`)
+var quoting = late.Regexp(`^[> \t]*(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?[> \t]+)?`)
 
 // IsText reports whether a text has a line that only fio's normal or terse output has.
 func IsText(text []byte) bool {
 	isPart := func(part string) bool { return bytes.Contains(text, []byte(part)) } // much faster than the expression
-	return (isPart(": (g=") || isPart(": (groupid=") || isPart(";fio-")) && textBegins.Match(text)
+	return (isPart(": (g=") || isPart(": (groupid=") || isPart(";fio-")) && textBegins().Match(text)
 }
 
 // texts makes reports of fio's normal and terse output, line by line. It ignores other lines: progress, warnings, and what
@@ -111,7 +113,7 @@ func (t *texts) add(text []byte, line int) {
 	t.line = line
 	t.column = 1
 	for part := range bytes.SplitSeq(text, []byte{'\r'}) { // progress ends so
-		content := part[len(quoting.Find(part)):]
+		content := part[len(quoting().Find(part)):]
 		t.text = string(bytes.TrimRight(content, " \t\n"))
 		t.column += len(part) - len(content)
 		t.take()
@@ -131,20 +133,20 @@ func (t *texts) take() {
 	if t.left < 0 {
 		return
 	}
-	if terseLine.MatchString(t.text) {
+	if terseLine().MatchString(t.text) {
 		t.takeTerse()
 		return
 	}
-	if m := match(headerLine, ": (g="); m != nil {
+	if m := match(headerLine(), ": (g="); m != nil {
 		t.takeHeader(m)
 		return
 	}
-	if m := match(jobLine, ": (groupid="); m != nil {
+	if m := match(jobLine(), ": (groupid="); m != nil {
 		t.beginJob(m)
 		return
 	}
 	switch {
-	case versionLine.MatchString(t.text):
+	case versionLine().MatchString(t.text):
 		t.version = t.text
 	case strings.HasPrefix(t.text, "hostname=") && strings.Contains(t.text, ", be="): // of each client
 		if t.hasJobs {
@@ -159,30 +161,30 @@ func (t *texts) take() {
 	if t.job == nil {
 		return
 	}
-	if m := match(rateLine, "msec"); m != nil {
+	if m := match(rateLine(), "msec"); m != nil {
 		t.takeRates(m)
 	} else if strings.HasPrefix(t.text, "fsync/") {
 		t.stats, t.ranks = &t.job.Sync, nil
 		t.stats.Uncounted = true // the text does not say how many there were
-	} else if m := match(latencyLine, "avg="); m != nil && t.stats != nil {
+	} else if m := match(latencyLine(), "avg="); m != nil && t.stats != nil {
 		unit, l := nanosecondsOf(m[2]), t.latency(m[1])
 		l.Min, l.Max = int64(t.number(m[3], 1000).value)*unit, int64(t.number(m[4], 1000).value)*unit
 		l.Mean, l.StdDev = t.number(m[5], 1000).value*float64(unit), t.number(m[6], 1000).value*float64(unit)
 		l.Step = unit
-	} else if m := match(ranksLine, "percentiles"); m != nil {
+	} else if m := match(ranksLine(), "percentiles"); m != nil {
 		if t.ranks = nil; m[1] != "" && t.stats != nil {
 			t.ranks, t.unit = t.latency(m[1]), nanosecondsOf(m[2])
 			t.ranks.PercentileStep = t.unit
 		}
 	} else if strings.HasPrefix(t.text, "|") && t.ranks != nil {
-		for _, m := range rankAndTime.FindAllStringSubmatch(t.text, maxRanks) {
+		for _, m := range rankAndTime().FindAllStringSubmatch(t.text, maxRanks) {
 			if len(t.ranks.Percentiles) < maxRanks {
 				t.ranks.Percentiles = append(t.ranks.Percentiles, Percentile{t.number(m[1], 1).value, t.whole(m[2]) * t.unit})
 			}
 		}
-	} else if m := match(cpuLine, "usr="); m != nil {
+	} else if m := match(cpuLine(), "usr="); m != nil {
 		t.job.UsrCPU, t.job.SysCPU, t.job.Switches = t.number(m[1], 1).value, t.number(m[2], 1).value, t.whole(m[3])
-	} else if m := match(issuedLine, "issued"); m != nil {
+	} else if m := match(issuedLine(), "issued"); m != nil {
 		t.isIssued = true
 		for d := range t.job.Directions {
 			t.job.Directions[d].TotalIOs = uint64(t.whole(m[1+d]))

@@ -25,7 +25,7 @@ func (s *Tree) Archive(f *evidence.File, at Place, run string) (name, below stri
 		id += len(strings.Split(at.Config, "/"))
 	}
 	results := id - 2
-	if results < 1 || !iterationDir.MatchString(all[id-1]) || all[results] != resultsDir || all[results-1] == "" {
+	if results < 1 || !iterationDir().MatchString(all[id-1]) || all[results] != resultsDir || all[results-1] == "" {
 		return "", "", at, false
 	}
 	n, _ := strconv.Atoi(all[id-1]) // of eight digits

@@ -2,22 +2,22 @@ package layout
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 var (
-	iterationDir = regexp.MustCompile(`^\d{8}$`)
-	configDir    = regexp.MustCompile(`^id-[0-9A-Fa-f]+$`)
-	hashDir      = regexp.MustCompile(`^id-[0-9A-Fa-f]{8}$`) // as CBT makes them
-	modeSizeDir  = regexp.MustCompile(`^([a-z]+)_(\d+)$`)
-	sampleDir    = regexp.MustCompile(`^sample\d+$`)
-	pbenchDir    = regexp.MustCompile(`^\d+-([a-z]+)-(\d+)KiB`) // MODE-SIZE, the folder above
+	iterationDir = late.Regexp(`^\d{8}$`)
+	configDir    = late.Regexp(`^id-[0-9A-Fa-f]+$`)
+	hashDir      = late.Regexp(`^id-[0-9A-Fa-f]{8}$`) // as CBT makes them
+	modeSizeDir  = late.Regexp(`^([a-z]+)_(\d+)$`)
+	sampleDir    = late.Regexp(`^sample\d+$`)
+	pbenchDir    = late.Regexp(`^\d+-([a-z]+)-(\d+)KiB`) // MODE-SIZE, the folder above
 )
 
 const (
@@ -86,7 +86,7 @@ func isMode(name string) bool {
 
 func isSetting(part string) bool {
 	_, _, isNumber := folderNumber(part)
-	m := modeSizeDir.FindStringSubmatch(part)
+	m := modeSizeDir().FindStringSubmatch(part)
 	return isNumber || isMode(part) || m != nil && isMode(m[1])
 }
 

@@ -2,9 +2,9 @@ package layout
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -17,16 +17,16 @@ const (
 
 var (
 	// CBT makes two of these files, and fio2es-fio (fio2es shim) the third, live_output.
-	reportFile   = regexp.MustCompile(`^(?:json_output|live_output(?:\.grid\d+s)?|output)\.(\d+)(?:\.(.+))?$`)
-	bareReport   = regexp.MustCompile(`^(?:json_output|live_output(?:\.grid\d+s)?|output)(?:\.(.+))?$`) // of rbdfio, which has no volumes
-	hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)                                 // with a host, as CBT collects files
-	volumePrefix = regexp.MustCompile(`^(.*)\.(\d+)$`)
-	unixTime     = regexp.MustCompile(`\d{9,}$`) // with a fraction, in the prefix of other programs
-	numberMark   = regexp.MustCompile(`^\.\d+$`)
-	hashName     = regexp.MustCompile(`^[0-9a-f]{16,}$`) // other programs store thousands of such files
-	cephFile     = regexp.MustCompile(`^(?:ceph_settings\.out|historic_ops\.out|pgautoscaler\.log)`)
-	rsyncFile    = regexp.MustCompile(`^\..+\.[0-9A-Za-z]{6}$`) // while it copies
-	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
+	reportFile   = late.Regexp(`^(?:json_output|live_output(?:\.grid\d+s)?|output)\.(\d+)(?:\.(.+))?$`)
+	bareReport   = late.Regexp(`^(?:json_output|live_output(?:\.grid\d+s)?|output)(?:\.(.+))?$`) // of rbdfio, which has no volumes
+	hostedReport = late.Regexp(`^(.+\.(?:json|out|txt))\.(.+)$`)                                 // with a host, as CBT collects files
+	volumePrefix = late.Regexp(`^(.*)\.(\d+)$`)
+	unixTime     = late.Regexp(`\d{9,}$`) // with a fraction, in the prefix of other programs
+	numberMark   = late.Regexp(`^\.\d+$`)
+	hashName     = late.Regexp(`^[0-9a-f]{16,}$`) // other programs store thousands of such files
+	cephFile     = late.Regexp(`^(?:ceph_settings\.out|historic_ops\.out|pgautoscaler\.log)`)
+	rsyncFile    = late.Regexp(`^\..+\.[0-9A-Za-z]{6}$`) // while it copies
+	monitorDir   = late.Regexp(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
 )
 
 // Role is what a file may be, by its name.
@@ -70,27 +70,27 @@ func RoleOf(name string) Role {
 	for i, dir := range parts {
 		// Other programs write files, too, which CBT or pbench-fio runs beside fio. A workload may be named like one of
 		// them, but it has settings below it.
-		if dir == "sysinfo" || dir == ".rsync-partial" || dir == ".~tmp~" || i > 0 && strings.HasPrefix(dir, "tools-") && sampleDir.MatchString(parts[i-1]) {
+		if dir == "sysinfo" || dir == ".rsync-partial" || dir == ".~tmp~" || i > 0 && strings.HasPrefix(dir, "tools-") && sampleDir().MatchString(parts[i-1]) {
 			return RoleNone
 		}
-		if isBelow && monitorDir.MatchString(dir) && (i+1 == len(parts) || !isSetting(parts[i+1])) {
+		if isBelow && monitorDir().MatchString(dir) && (i+1 == len(parts) || !isSetting(parts[i+1])) {
 			return RoleNone
 		}
-		isBelow = isBelow || configDir.MatchString(dir)
+		isBelow = isBelow || configDir().MatchString(dir)
 		isRBDFio = isRBDFio || dir == RBDFio || strings.HasPrefix(dir, RBDFio+".")
 	}
 	_, isLog := fiolog.ParseName(base)
 	byEnd, isKnown := roles[path.Ext(base)]
 	switch {
-	case rsyncFile.MatchString(base):
+	case rsyncFile().MatchString(base):
 		return RoleNone
 	case isLog:
 		return RoleLog
 	case base == ConfigName || base == ArchiveConfigName:
 		return RoleConfig
-	case cephFile.MatchString(base) || hashName.MatchString(base): // CBT gets the first from the cluster
+	case cephFile().MatchString(base) || hashName().MatchString(base): // CBT gets the first from the cluster
 		return RoleNone
-	case reportFile.MatchString(base) || isRBDFio && bareReport.MatchString(base):
+	case reportFile().MatchString(base) || isRBDFio && bareReport().MatchString(base):
 		return RoleReport
 	case isKnown:
 		return byEnd
@@ -99,7 +99,7 @@ func RoleOf(name string) Role {
 	switch {
 	case mark == "" && strings.Contains(base, "_clat_hist."): // it can be nothing else, so there is a message
 		return RoleLog
-	case mark == "" && hostedReport.MatchString(base) && strings.Contains(base, ".json."): // x.json.node01
+	case mark == "" && hostedReport().MatchString(base) && strings.Contains(base, ".json."): // x.json.node01
 		return RoleReport
 	}
 	return RoleLoose
@@ -109,14 +109,14 @@ func RoleOf(name string) Role {
 // like a volume, which rbdfio does not have. The mark of a copy is not part of the host, because the original may be
 // gone.
 func ParseReport(base string, withVolume bool) (volume, host string, ok bool) {
-	if original, mark := fiolog.CutCopyMark(base); mark != "" && !numberMark.MatchString(mark) {
+	if original, mark := fiolog.CutCopyMark(base); mark != "" && !numberMark().MatchString(mark) {
 		base = original
 	}
 	form := bareReport
 	if withVolume {
 		form = reportFile
 	}
-	switch m := form.FindStringSubmatch(base); len(m) {
+	switch m := form().FindStringSubmatch(base); len(m) {
 	case 2:
 		return "", m[1], true
 	case 3:
@@ -127,7 +127,7 @@ func ParseReport(base string, withVolume bool) (volume, host string, ok bool) {
 
 // SplitPrefix takes the volume off a log's prefix: "output.0" is volume 0 of "output".
 func SplitPrefix(prefix string) (family, volume string) {
-	if m := volumePrefix.FindStringSubmatch(prefix); m != nil && !unixTime.MatchString(m[1]) {
+	if m := volumePrefix().FindStringSubmatch(prefix); m != nil && !unixTime().MatchString(m[1]) {
 		return m[1], m[2]
 	}
 	return prefix, ""
@@ -144,14 +144,14 @@ func Stem(base string) string {
 
 // CutHost takes the host off the name of a report: "x.json.hostA".
 func CutHost(base string) (name, host string, ok bool) {
-	if m := hostedReport.FindStringSubmatch(base); m != nil {
+	if m := hostedReport().FindStringSubmatch(base); m != nil {
 		return m[1], m[2], true
 	}
 	return base, "", false
 }
 
 // IsReportName reports whether a name is one that CBT gives to fio's output, with the volume.
-func IsReportName(base string) bool { return reportFile.MatchString(base) }
+func IsReportName(base string) bool { return reportFile().MatchString(base) }
 
 // IsNumber reports whether the mark of a copy is a number, as in x.json.1, which may be a volume or another run.
-func IsNumber(mark string) bool { return numberMark.MatchString(mark) }
+func IsNumber(mark string) bool { return numberMark().MatchString(mark) }

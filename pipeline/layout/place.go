@@ -25,8 +25,8 @@ func (s *Tree) PlaceOf(f *evidence.File, named bool) Place {
 	}
 	at, first := Place{}, 0 // the index of the first folder that CBT collected from hosts, whose name may have a host
 	for i, part := range parts {
-		isNumbered := i > 0 && iterationDir.MatchString(parts[i-1])
-		if !hashDir.MatchString(part) && (!isNumbered || !configDir.MatchString(part)) {
+		isNumbered := i > 0 && iterationDir().MatchString(parts[i-1])
+		if !hashDir().MatchString(part) && (!isNumbered || !configDir().MatchString(part)) {
 			continue
 		}
 		at.Program, at.Config, first = OfCBT, join(parts[:i+1]), i+1
@@ -66,7 +66,7 @@ func (s *Tree) PlaceOf(f *evidence.File, named bool) Place {
 	hasNumbers := false
 	for _, part := range parts[max(first, 1):] {
 		of, digits, isNumber := folderNumber(part)
-		m := modeSizeDir.FindStringSubmatch(part)
+		m := modeSizeDir().FindStringSubmatch(part)
 		switch {
 		case isNumber:
 			hasNumbers = true
@@ -95,7 +95,7 @@ func (s *Tree) PlaceOf(f *evidence.File, named bool) Place {
 func (s *Tree) readSample(at *Place, dir Folder, parts []string) bool {
 	isSample := func(i int) bool {
 		of, ok := s.samples[dir.In(join(parts[:i+1]))]
-		return ok && (of.hasReport && of.hasClients || sampleDir.MatchString(parts[i]))
+		return ok && (of.hasReport && of.hasClients || sampleDir().MatchString(parts[i]))
 	}
 	i := len(parts) - 1
 	for i >= 0 && !isSample(i) {
@@ -113,7 +113,7 @@ func (s *Tree) readSample(at *Place, dir Folder, parts []string) bool {
 	}
 	at.Program, at.Folder, at.Known.Benchmark = OfSample, join(parts[:i+1]), mapping.PBench
 	if i > 0 {
-		if m := pbenchDir.FindStringSubmatch(parts[i-1]); m != nil && isMode(m[1]) {
+		if m := pbenchDir().FindStringSubmatch(parts[i-1]); m != nil && isMode(m[1]) {
 			at.Known.Mode = m[1]
 			if kib, err := strconv.ParseInt(m[2], 10, 32); err == nil {
 				at.Known.OpSize = kib * 1024
