@@ -103,17 +103,20 @@ func appendLight(b []byte, v reflect.Value) []byte {
 	return b
 }
 
+// appendLightHead appends the number and the form of a value that follows.
+func appendLightHead(b []byte, number, form uint64) []byte { return binary.AppendUvarint(b, number<<2|form) }
+
 // appendLightValue appends a value with its number, and nothing if the value is zero, unless it is an item of a list.
 func appendLightValue(b []byte, number uint64, v reflect.Value, isItem bool) []byte {
 	integer := func(n int64) []byte {
 		if n == 0 && !isItem {
 			return b
 		}
-		return binary.AppendVarint(binary.AppendUvarint(b, number<<2|lightInt), n)
+		return binary.AppendVarint(appendLightHead(b, number, lightInt), n)
 	}
 	nested := func(appendTo func([]byte) []byte) []byte {
 		begin := len(b)
-		b := binary.AppendUvarint(b, number<<2|lightBytes)
+		b := appendLightHead(b, number, lightBytes)
 		at := len(b)
 		if b = appendTo(b); len(b) == at && !isItem {
 			return b[:begin]
@@ -144,7 +147,7 @@ func appendLightValue(b []byte, number uint64, v reflect.Value, isItem bool) []b
 			return nested(func(b []byte) []byte { return appendLight(b, v) })
 		}
 		if t := timeOf(v); !t.IsZero() {
-			return binary.AppendVarint(binary.AppendUvarint(b, number<<2|lightInt), t.UnixMilli())
+			return binary.AppendVarint(appendLightHead(b, number, lightInt), t.UnixMilli())
 		}
 		return b
 	case reflect.Slice:
@@ -189,9 +192,9 @@ func appendLightFloat(b []byte, number uint64, f float64, isItem bool) []byte {
 	case f == 0 && !isItem, f-f != 0: // JSON has no NaN and no infinity
 		return b
 	case math.Abs(n) < exact && n/1000 == f:
-		return binary.AppendVarint(binary.AppendUvarint(b, number<<2|lightThousands), int64(n))
+		return binary.AppendVarint(appendLightHead(b, number, lightThousands), int64(n))
 	}
-	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(b, number<<2|lightFloat), math.Float64bits(f))
+	return binary.LittleEndian.AppendUint64(appendLightHead(b, number, lightFloat), math.Float64bits(f))
 }
 
 func appendLightMap(b []byte, m map[string]any) []byte {
@@ -204,19 +207,19 @@ func appendLightMap(b []byte, m map[string]any) []byte {
 func appendLightAny(b []byte, value any) []byte {
 	switch v := value.(type) {
 	case nil:
-		return binary.AppendVarint(binary.AppendUvarint(b, anyNull<<2|lightInt), 0)
+		return binary.AppendVarint(appendLightHead(b, anyNull, lightInt), 0)
 	case bool:
 		return appendLightValue(b, anyFlag, reflect.ValueOf(v), true)
 	case string:
-		return appendLightText(binary.AppendUvarint(b, anyValue<<2|lightBytes), v)
+		return appendLightText(appendLightHead(b, anyValue, lightBytes), v)
 	case map[string]any:
-		return appendLightBytes(binary.AppendUvarint(b, anyMap<<2|lightBytes), appendLightMap(nil, v))
+		return appendLightBytes(appendLightHead(b, anyMap, lightBytes), appendLightMap(nil, v))
 	case []any:
 		var list []byte
 		for _, item := range v {
 			list = appendLightAny(list, item)
 		}
-		return appendLightBytes(binary.AppendUvarint(b, anyList<<2|lightBytes), list)
+		return appendLightBytes(appendLightHead(b, anyList, lightBytes), list)
 	case float64:
 		if v-v == 0 {
 			return appendLightFloat(b, anyValue, v, true)
