@@ -104,7 +104,9 @@ func appendLight(b []byte, v reflect.Value) []byte {
 }
 
 // appendLightHead appends the number and the form of a value that follows.
-func appendLightHead(b []byte, number, form uint64) []byte { return binary.AppendUvarint(b, number<<2|form) }
+func appendLightHead(b []byte, number, form uint64) []byte {
+	return binary.AppendUvarint(b, number<<2|form)
+}
 
 // appendLightValue appends a value with its number, and nothing if the value is zero, unless it is an item of a list.
 func appendLightValue(b []byte, number uint64, v reflect.Value, isItem bool) []byte {
