@@ -52,6 +52,7 @@ type Part struct {
 	ClockErrorMS int64     `json:"clock_error_ms"`
 	Seen         time.Time `json:"seen,omitzero"`     // when the host sent the part, or a sign of life
 	Last         time.Time `json:"last,omitzero"`     // all of its windows before were sent
+	Over         bool      `json:"over,omitempty"`    // its stage is over; its fio may run on
 	Ended        time.Time `json:"ended,omitzero"`    // when its fio had ended and all was sent
 	Exit         int       `json:"exit,omitempty"`    // code of its fio
 	Windows      int       `json:"windows,omitempty"` // of the fio so far

@@ -117,6 +117,7 @@ func (s *Shared) live(
 		return err
 	})
 	if err == nil {
+		to.Over()
 		to.Offer(ofPart(stage, result.Run), time.Now())
 	}
 	return result, err

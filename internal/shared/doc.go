@@ -95,8 +95,16 @@ func isSilent(p *mapping.Part, now time.Time) bool {
 	return p.Ended.IsZero() && now.Sub(p.Seen) >= SilentAfter
 }
 
-func isStuck(p *mapping.Part, now time.Time) bool {
-	return p.Ended.IsZero() && !p.Last.IsZero() && now.Sub(p.Last) >= stuckAfter+2*time.Duration(p.Document.IntervalMS)*time.Millisecond
+// isStuck reports whether windows of a part lack. Before its first one fio may still prepare.
+func isStuck(p *mapping.Part, now time.Time) bool { return !p.Last.IsZero() && isLate(p, now) }
+
+// isLate reports whether a part whose stage is not over has sent no window for some time.
+func isLate(p *mapping.Part, now time.Time) bool {
+	last := p.Last
+	if last.IsZero() {
+		last = p.Document.Run.Start
+	}
+	return p.Ended.IsZero() && !p.Over && now.Sub(last) >= stuckAfter+2*time.Duration(p.Document.IntervalMS)*time.Millisecond
 }
 
 // nameOf returns the host of a part, with the name of its fio if the host has several.

@@ -331,6 +331,13 @@ func (s *Sender) Offer(doc *mapping.Run, now time.Time) {
 	}
 }
 
+// Over says that the stage of the run is over, though its fio may run on.
+func (s *Sender) Over() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.part.Over = true
+}
+
 // Next waits until there is something to send, or a sign of life is due, because fio may hang, and sends it. Before the fio has joined its run,
 // Next tries that, after a pause that grows up to half a minute. It returns false if ctx has ended.
 func (s *Sender) Next(ctx context.Context) (isOn bool, err error) {

@@ -22,6 +22,14 @@ func TestHeard(t *testing.T) {
 		}
 		return p
 	}
+	begun := func(p *mapping.Part, at time.Time) *mapping.Part {
+		p.Document.Run.Start = at
+		return p
+	}
+	over := func(p *mapping.Part) *mapping.Part {
+		p.Over = true
+		return p
+	}
 	tests := []struct {
 		name   string
 		parts  []*mapping.Part
@@ -31,7 +39,11 @@ func TestHeard(t *testing.T) {
 	}{
 		{"none", nil, nil, 0, false},
 		{"the slowest", []*mapping.Part{part("a", "job", 1, 2, 0), part("b", "job", 1, 4, 0)}, nil, 4, false},
-		{"no window yet", []*mapping.Part{part("a", "job", 1, 2, 0), part("b", "job", 1, 0, 0)}, nil, 60, false},
+		{"no window for a minute", []*mapping.Part{part("a", "job", 1, 2, 0), part("b", "job", 1, 0, 0)}, nil, 2, false},
+		{"no window yet", []*mapping.Part{part("a", "job", 1, 2, 0), begun(part("b", "job", 1, 0, 0), ago(5))}, nil, 5, false},
+		{"just not stuck", []*mapping.Part{part("a", "job", 1, 2, 0), part("b", "job", 1, 14, 0)}, nil, 14, false},
+		{"stuck", []*mapping.Part{part("a", "job", 1, 2, 0), part("b", "job", 1, 15, 0)}, []string{"b: nothing completed for 15s"}, 2, false},
+		{"its next stage runs", []*mapping.Part{part("a", "job", 1, 2, 0), over(part("b", "job", 1, 40, 0))}, nil, 2, false},
 		{"just not silent", []*mapping.Part{part("a", "job", 6, 9, 0)}, nil, 9, false},
 		{"silent", []*mapping.Part{part("a", "job", 1, 2, 0), part("b", "job", 8, 9, 0)}, []string{"b: nothing for 8s"}, 2, false},
 		{"all silent", []*mapping.Part{part("a", "job", 90, 91, 0)}, []string{"a: nothing for 1m30s"}, 0, false},

@@ -222,11 +222,11 @@ func isEmpty(w *window.Window) bool {
 	return w.Completed == 0 && w.Weight == 0 && !w.Latency.HasPercentiles()
 }
 
-// sentUntil returns the time until which all parts have sent their windows, but for those that are silent or stuck. It is zero if there are
+// sentUntil returns the time until which all parts have sent their windows, but for those that are silent or late. It is zero if there are
 // no others.
 func sentUntil(parts []*mapping.Part, now time.Time) (until time.Time) {
 	for _, p := range parts {
-		if last := p.Last; p.Ended.IsZero() && !isSilent(p, now) && !isStuck(p, now) {
+		if last := p.Last; p.Ended.IsZero() && !p.Over && !isSilent(p, now) && !isLate(p, now) {
 			if last.IsZero() { // it has begun, and its first window is not over
 				last = p.Document.Run.Start
 			}
