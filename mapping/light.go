@@ -75,7 +75,8 @@ func lightOf(t reflect.Type) *lightPlan {
 }
 
 // AppendLight appends [Run.Light] in a compact form, for lists of many runs: it is read three times as fast as JSON, and
-// members that are not wanted cost nothing. Reading it gives the same as reading the JSON. It has each member that is not zero, with its number; what it does not know a reader skips.
+// members that are not wanted cost nothing. Reading it gives the same as reading the JSON. It has each member that is not zero, with its
+// number; a reader skips what it does not know.
 func (r *Run) AppendLight(dst []byte) []byte {
 	return appendLight(append(dst, lightForm), reflect.ValueOf(r.Light()).Elem())
 }

@@ -228,9 +228,9 @@ func (f *RunFilter) Started() (from, to time.Time) {
 // Live reports whether f selects only live runs, so that a store need not read others.
 func (f *RunFilter) Live() bool { return f.Where != nil && f.Where.Live() }
 
-// Workloads returns the ids of the workloads of which the runs are that f selects, or none if they may be of any. A store finds them
-// by these ids, and besides those whose sections have workloads of their own, and those whose documents have no id of the same
-// version of the rule: [RunFilter.Matches] knows their workloads. version begins all ids of the version.
+// Workloads returns the ids of the only workloads that runs which f selects may have, or none if they may have any. A store looks for
+// runs with these ids. It must not leave out runs whose sections have workloads of their own, and runs whose documents have no id of the
+// same version of the rule: [RunFilter.Matches] knows their workloads. version begins all ids of the version.
 func (f *RunFilter) Workloads() (ids []string, version string) {
 	if f.Where != nil {
 		ids = f.Where.Workloads()

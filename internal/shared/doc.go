@@ -61,7 +61,7 @@ func lackText(name, what string, since time.Duration) string {
 }
 
 // Silence says when parts begin to lack what [Silent] says, and when they send again.
-type Silence struct{ lacks map[string]string }
+type Silence struct{ lacks map[string]string } // what lacks, by the name of a part; nothing of others
 
 // News returns what has changed since the last call, one sentence each.
 func (s *Silence) News(parts []*mapping.Part, now time.Time) (texts []string) {
@@ -70,7 +70,10 @@ func (s *Silence) News(parts []*mapping.Part, now time.Time) (texts []string) {
 	for _, p := range parts {
 		name := nameOf(p, parts)
 		what, since := lackOf(p, now)
-		switch s.lacks[name] = what; {
+		if what != "" {
+			s.lacks[name] = what
+		}
+		switch {
 		case what == was[name]:
 		case what != "":
 			texts = append(texts, lackText(name, what, since))
@@ -82,14 +85,7 @@ func (s *Silence) News(parts []*mapping.Part, now time.Time) (texts []string) {
 }
 
 // Lacks reports whether there is a part that is not heard of, or sends no windows.
-func (s *Silence) Lacks() bool {
-	for _, what := range s.lacks {
-		if what != "" {
-			return true
-		}
-	}
-	return false
-}
+func (s *Silence) Lacks() bool { return len(s.lacks) > 0 }
 
 func isSilent(p *mapping.Part, now time.Time) bool {
 	return p.Ended.IsZero() && now.Sub(p.Seen) >= SilentAfter

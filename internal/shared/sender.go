@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -111,18 +112,18 @@ type Sender struct {
 	lost     int       // windows that did not fit
 	lostFrom time.Time // start of the first of them; zero: all
 	offered  time.Time
-	whole    map[place]bool // windows of a fio that is read when it has ended
+	whole    map[documentKey]bool // windows of a fio that is read when it has ended
 }
 
-// place is that of a document among those of a part.
-type place struct {
+// documentKey identifies a document among those of a part.
+type documentKey struct {
 	elapsedMS      int64
 	direction, job string
 	part           int
 }
 
-func placeOf(d *mapping.Interval) place {
-	return place{d.Window.ElapsedMS, d.Fio.Direction, d.Fio.Job, d.Part}
+func keyOf(d *mapping.Interval) documentKey {
+	return documentKey{d.Window.ElapsedMS, d.Fio.Direction, d.Fio.Job, d.Part}
 }
 
 // mostWaiting is how many documents may wait, some 10 kB each.
@@ -142,7 +143,7 @@ func New(store history.Store, m Member, attempt int, doc *mapping.Run) *Sender {
 	run.Run.End = time.Time{}
 	run.Levels = []mapping.Level{mapping.Host}
 	return &Sender{
-		store: store, run: &run, news: make(chan struct{}, 1), whole: map[place]bool{}, most: cmp.Or(m.Waiting, mostWaiting),
+		store: store, run: &run, news: make(chan struct{}, 1), whole: map[documentKey]bool{}, most: cmp.Or(m.Waiting, mostWaiting),
 		part: mapping.Part{Run: run.Run.ID, Ingest: run.Run.Ingest, Host: m.Host, Unit: m.Unit},
 	}
 }
@@ -242,7 +243,7 @@ func (s *Sender) Put(ctx context.Context, nominal time.Time, docs []*mapping.Int
 	if !isAgain {
 		s.windows++
 		for _, d := range docs {
-			s.whole[placeOf(d)] = true
+			s.whole[keyOf(d)] = true
 		}
 	}
 	s.docs = append(s.docs, docs...)
@@ -377,34 +378,42 @@ func (s *Sender) Send(ctx context.Context, doc *mapping.Run, now time.Time) erro
 // End sends the last windows, and that the fio has ended, with its exit code. Windows that were sent while it ran, and that it does not
 // have in the end, are emptied.
 func (s *Sender) End(ctx context.Context, doc *mapping.Run, exit int, now time.Time) error {
-	if err := s.empty(ctx); err != nil {
+	extra, err := s.extra(ctx)
+	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	for _, d := range extra {
+		d.Requests, d.IOPS, d.Bandwidth, d.DocCount, d.Latency, d.Bounds = mapping.Requests{}, 0, 0, 0, mapping.Latency{}, nil
+	}
+	s.docs = append(s.docs, extra...)
+	s.mu.Unlock()
 	return s.send(ctx, doc, true, now, func(p *mapping.Part) { p.Last, p.Ended, p.Exit = s.end, s.at(now), exit })
 }
 
-// empty adds windows without requests in the place of those that were stored and are not among all of the fio.
-func (s *Sender) empty(ctx context.Context) error {
-	if len(s.whole) == 0 {
-		return nil
+// extra returns the stored windows of the part that are not among all of its fio.
+func (s *Sender) extra(ctx context.Context) (docs []*mapping.Interval, err error) {
+	s.mu.Lock()
+	whole, p := maps.Clone(s.whole), s.part
+	s.mu.Unlock()
+	if len(whole) == 0 {
+		return nil, nil
 	}
-	if _, err := s.store.Signs(ctx, s.run.Run.ID, true); err != nil { // after which windows that were sent are visible
-		return err
+	if _, err := s.store.Signs(ctx, p.Run, true); err != nil { // after which windows that were sent are visible
+		return nil, err
 	}
-	sel := history.Selection{Runs: []string{s.run.Run.ID}, Level: mapping.Host, Hosts: []string{s.part.Host}, Light: true}
+	sel := history.Selection{Runs: []string{p.Run}, Level: mapping.Host, Hosts: []string{p.Host}, Light: true}
 	for d, err := range s.store.Intervals(ctx, sel) {
-		switch {
+		switch isOwn := err == nil && (d.Fio.Job == p.Unit || strings.HasPrefix(d.Fio.Job, p.Unit+":")); {
 		case errors.Is(err, history.ErrNoIndex):
-			return nil
+			return nil, nil
 		case err != nil:
-			return err
-		case d.Fio.Job != s.part.Unit && !strings.HasPrefix(d.Fio.Job, s.part.Unit+":"), s.whole[placeOf(d)]:
-			continue
+			return nil, err
+		case isOwn && !whole[keyOf(d)]:
+			docs = append(docs, d)
 		}
-		d.Requests, d.IOPS, d.Bandwidth, d.DocCount, d.Latency, d.Bounds = mapping.Requests{}, 0, 0, 0, mapping.Latency{}, nil
-		s.docs = append(s.docs, d)
 	}
-	return nil
+	return docs, nil
 }
 
 // send sends a sign of life, or the whole part if it must, or the last one has grown old: at first the totals of a part change fast.

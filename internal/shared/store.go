@@ -153,8 +153,9 @@ func (s Store) sum(ctx context.Context, whole *mapping.Run, sel history.Selectio
 	}
 	of := sel
 	of.Runs, of.Level, of.Light = []string{whole.Run.ID}, mapping.Host, false
-	var open []*window.Window // that become one, of each direction and key: a long one, where fio hung, with those that others have in its time
-	var span window.Span      // of these
+	// those that become one, of each direction and key: a long one, where fio hung, with those that others have in its time
+	var open []*window.Window
+	var span window.Span // of these
 	give := func() bool {
 		if !until.IsZero() && span.End.After(until) {
 			return true

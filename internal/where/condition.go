@@ -353,7 +353,7 @@ func OfWorkloads(text string, ids []string, isMet func(*mapping.Run) bool) *Cond
 	return &Condition{text: text, that: isMet, workloads: ids}
 }
 
-// Workloads returns the ids of the workloads of which all runs are that meet the condition, or none if they may be of any.
+// Workloads returns the ids of the only workloads that runs which meet the condition may have, or none if they may have any.
 func (c *Condition) Workloads() []string {
 	for t := range c.tests(true) {
 		switch id, _ := t.value.(string); {
@@ -412,7 +412,8 @@ func (c *Condition) Fields() (list []*Field) {
 	return list
 }
 
-// tests yields the tests of fields, and the functions of [That]. With isRequired, it yields only those that a run must pass to meet the condition.
+// tests yields the tests of fields, and the functions of [That]. With isRequired, it yields only those that a run must pass to meet the
+// condition.
 func (c *Condition) tests(isRequired bool) iter.Seq[*Condition] {
 	return func(yield func(*Condition) bool) {
 		switch {

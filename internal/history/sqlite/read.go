@@ -181,8 +181,8 @@ func span(from, to time.Time) (int64, int64) {
 	return low, high
 }
 
-// runs returns the runs of a query for ids and documents, but for those of which u returns nil. It decodes in batches, on all processors. The first batches are
-// small, because often only the newest runs are wanted.
+// runs returns the runs of a query for ids and documents, without those that u leaves out. It decodes in batches, on all processors. The
+// first batches are small, because often only the newest runs are wanted.
 func (s *Store) runs(ctx context.Context, u unpacking, query string, args ...any) iter.Seq2[*mapping.Run, error] {
 	const first, most, mostBytes, fewest = 32, 1024, 1 << 20, 16 // documents and bytes of a batch; documents for a goroutine
 	type packed struct {
