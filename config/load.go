@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/internal/safeyaml"
 )
 
@@ -191,7 +191,7 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 	}
 	if err != nil { // the message must fit on one line
 		text := strings.Join(strings.Fields(err.Error()), " ")
-		text = quotedValue.ReplaceAllString(text, "a value")
+		text = quotedValue().ReplaceAllString(text, "a value")
 		if fault, ofLibrary := strings.CutPrefix(text, "yaml: "); ofLibrary {
 			text = "not YAML: " + fault
 		}
@@ -232,7 +232,7 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 }
 
 // quotedValue matches a value in an error of the YAML library, such as that of !!null x.
-var quotedValue = regexp.MustCompile("`[^`]*`")
+var quotedValue = late.Regexp("`[^`]*`")
 
 // unknown says that there is no setting of this name, and which of the names are near.
 func unknown(name string, names []string) string {

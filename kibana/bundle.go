@@ -10,11 +10,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -107,7 +107,7 @@ func (o *Object) Title() string {
 	return title
 }
 
-var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
+var spaceID = late.Regexp(`^[a-z0-9_-]*$`)
 
 // New returns all saved objects. It fails if Kibana or Elasticsearch cannot have such a space or prefix.
 //
@@ -115,7 +115,7 @@ var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
 // space has the id already, and links to it would not work.
 func New(opt Options) (*Bundle, error) {
 	opt.Prefix = cmp.Or(opt.Prefix, mapping.DefaultPrefix)
-	if !spaceID.MatchString(opt.Space) {
+	if !spaceID().MatchString(opt.Space) {
 		return nil, fmt.Errorf("%q is not the identifier of a space: lower-case letters, digits, _ and -", opt.Space)
 	}
 	if err := templates.CheckPrefix(opt.Prefix); err != nil {
@@ -226,8 +226,8 @@ func must[T any](v T, err error) T {
 
 // Placeholders: of a part, with what is before it on its line and its own values, and of a value, ${name} or ${id:name}.
 var (
-	partPlace   = regexp.MustCompile(`(?m)^( *)(.*)"\$\{part:([a-z-]+)((?: [a-z]+=[^" }]+)*)\}"`)
-	placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
+	partPlace   = late.Regexp(`(?m)^( *)(.*)"\$\{part:([a-z-]+)((?: [a-z]+=[^" }]+)*)\}"`)
+	placeholder = late.Regexp(`\$\{([^}]*)\}`)
 )
 
 // withParts returns the text of a file with a panel's own values and with its parts, which may have values and parts of their own. A
@@ -237,8 +237,8 @@ func (b *builder) withParts(file string, own map[string]string) string {
 	for name, value := range own {
 		text = strings.ReplaceAll(text, "${"+name+"}", value)
 	}
-	return partPlace.ReplaceAllStringFunc(text, func(line string) string {
-		place := partPlace.FindStringSubmatch(line)
+	return partPlace().ReplaceAllStringFunc(text, func(line string) string {
+		place := partPlace().FindStringSubmatch(line)
 		values := map[string]string{}
 		maps.Copy(values, own)
 		for given := range strings.FieldsSeq(place[4]) {
@@ -252,7 +252,7 @@ func (b *builder) withParts(file string, own map[string]string) string {
 
 // text returns a file with values in place of placeholders.
 func (b *builder) text(file string, own map[string]string) string {
-	return placeholder.ReplaceAllStringFunc(b.bands.Replace(b.withParts(file, own)), func(match string) string {
+	return placeholder().ReplaceAllStringFunc(b.bands.Replace(b.withParts(file, own)), func(match string) string {
 		name := match[2 : len(match)-1]
 		if name == "prefix" {
 			return b.prefix

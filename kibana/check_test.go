@@ -88,7 +88,7 @@ func (c *sourceCheck) values(file string, own map[string]string) {
 			c.fault("%s: there is no place for the value %q", file, name)
 		}
 	}
-	for _, m := range placeholder.FindAllStringSubmatch(source, -1) {
+	for _, m := range placeholder().FindAllStringSubmatch(source, -1) {
 		dashboard, isID := strings.CutPrefix(m[1], "id:")
 		isKnown := m[1] == "prefix" || strings.HasPrefix(m[1], "bands")
 		if !isKnown && !(isID && c.has("dashboards/"+dashboard+".json")) {

@@ -168,8 +168,21 @@ func hasLayout(paragraph string) bool {
 	return strings.Contains(" "+paragraph, "  ") || strings.Contains(paragraph, "\n ") || strings.Contains(paragraph, "\t")
 }
 
-// fieldsTopic is the help on conditions: fio2es help fields.
-func fieldsTopic(*env) *cobra.Command {
+// topic returns help on a subject. Its text takes a while to make, so it is made when it is asked for.
+func topic(name, short string, text func() string) func(*env) *cobra.Command {
+	return func(*env) *cobra.Command {
+		cmd := &cobra.Command{Use: name, Short: short}
+		show := cmd.HelpFunc()
+		cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+			cmd.Long = text()
+			show(cmd, args)
+		})
+		return cmd
+	}
+}
+
+// fieldsText is the help on conditions: fio2es help fields.
+func fieldsText() string {
 	var b strings.Builder
 	b.WriteString(`Conditions of --where, such as
 
@@ -197,11 +210,11 @@ Fields:
 	b.WriteString(`
 Fields of all requests also exist for each direction: write.p99, read.iops.
 docs/fields.md has them all, with their names in documents and in Kibana.`)
-	return &cobra.Command{Use: "fields", Short: "Conditions of --where, and the fields that they can name", Long: b.String()}
+	return b.String()
 }
 
-// settingsTopic is the text of fio2es help settings. Most settings have no flag.
-func settingsTopic(*env) *cobra.Command {
+// settingsText is the text of fio2es help settings. Most settings have no flag.
+func settingsText() string {
 	var b strings.Builder
 	b.WriteString(`A setting is a flag, else FIO2ES_* in the environment, else an entry of fio2es.yaml, else its default. ` +
 		`"fio2es config" shows the effective ones, their names and where each is from; "fio2es config --help" says which files are read. ` +
@@ -236,5 +249,5 @@ How logs are read:
 A fio2es.yaml in the current folder may set only these. All settings of Elasticsearch and Kibana, such as ` +
 		`elasticsearch.request_timeout (FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT), are in docs/elasticsearch.md and docs/kibana.md, and those of alerts in docs/live.md. Passwords and keys ` +
 		`have no flags, because other users of a machine can see these.`)
-	return &cobra.Command{Use: "settings", Short: "Settings: entries of fio2es.yaml, and their variables", Long: b.String()}
+	return b.String()
 }

@@ -82,7 +82,7 @@ func TestHelpIsWhole(t *testing.T) {
 
 // TestSettingsHelp: the help on settings has each one that a file in the current folder may have.
 func TestSettingsHelp(t *testing.T) {
-	help := settingsTopic(nil).Long
+	help := settingsText()
 	for field := range reflect.TypeFor[config.Analysis]().Fields() {
 		if name := field.Tag.Get("mapstructure"); !strings.Contains(help, "\n  "+name) && !strings.Contains(help, " "+name+",") && !strings.Contains(help, " "+name+":") {
 			t.Errorf("%s is not explained", name)

@@ -30,6 +30,9 @@ func TestManual(t *testing.T) {
 	var prepare func(cmd *cobra.Command)
 	prepare = func(cmd *cobra.Command) {
 		cmd.DisableAutoGenTag = true
+		if cmd.IsAdditionalHelpTopicCommand() {
+			helpOf(t, cmd) // makes the text
+		}
 		cmd.Long = markdown(cmp.Or(cmd.Long, cmd.Short+"."))
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = markdown(strings.ReplaceAll(f.Usage, "`", "")) })
 		for _, c := range cmd.Commands() {

@@ -29,7 +29,11 @@ var groups = []struct {
 	}},
 	{"Advanced", []func(*env) *cobra.Command{methodsCommand, shimCommand, setupCommand, kibanaCommand, pushCommand, checkCommand, exportCommand}},
 	{"The program", []func(*env) *cobra.Command{configCommand, versionCommand}},
-	{"", []func(*env) *cobra.Command{partCommand, fieldsTopic, settingsTopic}},
+	{"", []func(*env) *cobra.Command{
+		partCommand,
+		topic("fields", "Conditions of --where, and the fields that they can name", fieldsText),
+		topic("settings", "Settings: entries of fio2es.yaml, and their variables", settingsText),
+	}},
 }
 
 func rootCommand(e *env) *cobra.Command {

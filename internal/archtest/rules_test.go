@@ -55,7 +55,7 @@ var rules = map[string]rule{
 
 	"pipeline/source": {level: 1, imports: []string{"internal/alike", "internal/unit"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
 	"pipeline/fiolog": {
-		level: 1, imports: []string{"hist", "internal/late", "internal/secret"}, std: true,
+		level: 1, imports: []string{"hist", "internal/secret"}, std: true,
 		why: "other programs may import the reader of logs; it knows lines and bins, not files or runs",
 	},
 	"internal/term":  {level: 1, imports: []string{"internal/alike"}, why: "a terminal shows text, and messages of one kind a few times"},
@@ -74,7 +74,7 @@ var rules = map[string]rule{
 		why: "what a file shows does not depend on what it means for a run",
 	},
 	"pipeline/layout": {
-		level: 4, imports: []string{"mapping", "pipeline/evidence", "pipeline/source", "pipeline/fiolog", "internal/fioargs", "internal/late", "internal/safeyaml"},
+		level: 4, imports: []string{"mapping", "pipeline/evidence", "pipeline/source", "pipeline/fiolog", "internal/fioargs", "internal/safeyaml"},
 		why: "what a name says does not depend on which files are one run",
 	},
 	"pipeline/assign": {

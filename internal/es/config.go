@@ -12,11 +12,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/late"
 )
 
 // ErrConfig means that a setting cannot be used. The text names the setting.
@@ -88,10 +89,10 @@ func (c *Config) complete() ([]*url.URL, error) {
 }
 
 // shown matches addresses that have no place for a password: a port is a number.
-var shown = regexp.MustCompile(`^([a-z0-9+]+://)?([\w.-]*|\[[\da-fA-F:.]*\])(:\d*)?(/[\w./-]*)?$`)
+var shown = late.Regexp(`^([a-z0-9+]+://)?([\w.-]*|\[[\da-fA-F:.]*\])(:\d*)?(/[\w./-]*)?$`)
 
 // MayShow reports whether an address surely has no password in it. It may be one that cannot be parsed.
-func MayShow(address string) bool { return shown.MatchString(address) }
+func MayShow(address string) bool { return shown().MatchString(address) }
 
 // address parses an address, and moves its credentials to c, so that the address can be printed.
 func (c *Config) address(text string) (*url.URL, error) {

@@ -12,12 +12,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/late"
 )
 
 // Types of errors. HTTP status 429 is used for the first two.
@@ -118,7 +119,7 @@ func readError(res *http.Response, config Config, redact func(string) string) *E
 		Message  string                  `json:"message"`  // of Kibana, where error is only "Bad Request"
 		Failures []struct{ Cause cause } `json:"failures"` // of _delete_by_query, in place of error
 	}
-	err, page, to := json.Unmarshal(body, &answer), title.FindSubmatch(body), res.Header.Get("Location")
+	err, page, to := json.Unmarshal(body, &answer), title().FindSubmatch(body), res.Header.Get("Location")
 	c := answer.Error.best()
 	switch {
 	case to != "" && res.StatusCode < http.StatusBadRequest:
@@ -150,7 +151,7 @@ func readError(res *http.Response, config Config, redact func(string) string) *E
 	return e
 }
 
-var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+var title = late.Regexp(`(?is)<title[^>]*>(.*?)</title>`)
 
 // cause is the error object in Elasticsearch's JSON.
 type cause struct {

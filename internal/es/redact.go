@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/internal/late"
 )
 
 // redactor removes the credentials of a client from texts that a server or a proxy wrote.
@@ -57,8 +59,8 @@ func inJSON(s string) string {
 
 // coded matches what may be base64 or has a hexadecimal number.
 var (
-	coded       = regexp.MustCompile(`[\w+/-]+=*`)
-	hexadecimal = regexp.MustCompile(`[[:xdigit:]]+`)
+	coded       = late.Regexp(`[\w+/-]+=*`)
+	hexadecimal = late.Regexp(`[[:xdigit:]]+`)
 )
 
 // redact returns a text without the credentials: in all forms, and within base64 and hexadecimal numbers.
@@ -71,7 +73,7 @@ func (r *redactor) redact(text string) string {
 		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}
 	text = r.forms.ReplaceAllLiteralString(text, redacted)
-	return coded.ReplaceAllStringFunc(text, func(word string) string {
+	return coded().ReplaceAllStringFunc(text, func(word string) string {
 		const most = 3 // times that a secret is encoded: the header has base64 already
 		if r.encodes(word, most) {
 			return redacted
@@ -92,12 +94,12 @@ func (r *redactor) encodes(word string, most int) bool {
 	for skip := range 4 {
 		add(base64.RawStdEncoding.DecodeString(plain[min(skip, len(plain)):]))
 	}
-	for _, digits := range hexadecimal.FindAllString(word, -1) {
+	for _, digits := range hexadecimal().FindAllString(word, -1) {
 		add(hex.DecodeString(digits))
 		add(hex.DecodeString(digits[1:]))
 	}
 	return slices.ContainsFunc(texts, func(text string) bool {
-		return r.forms.MatchString(text) || slices.ContainsFunc(coded.FindAllString(text, -1), func(word string) bool { return r.encodes(word, most-1) })
+		return r.forms.MatchString(text) || slices.ContainsFunc(coded().FindAllString(text, -1), func(word string) bool { return r.encodes(word, most-1) })
 	})
 }
 

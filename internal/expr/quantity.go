@@ -3,10 +3,11 @@ package expr
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/late"
 )
 
 // Kind says what a value is: of a field in a condition, of a number of a run, of a limit. It decides what a unit means:
@@ -108,8 +109,8 @@ func (k Kind) Parse(text string) (value float64, ok bool) {
 }
 
 var (
-	numberForm = regexp.MustCompile(`^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?`)
-	unitForm   = regexp.MustCompile(`^[ \t]*(?:%|\pL*(?:/s)?)`)
+	numberForm = late.Regexp(`^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?`)
+	unitForm   = late.Regexp(`^[ \t]*(?:%|\pL*(?:/s)?)`)
 )
 
 // scan reads the quantity that a text begins with, and returns how many bytes it has: none if there is no quantity. A
@@ -117,11 +118,11 @@ var (
 func (k Kind) scan(text string) (value float64, n int) {
 	units := kinds[k].units
 	for isFirst := true; isFirst || k >= Latency && n < len(text) && '0' <= text[n] && text[n] <= '9'; isFirst = false {
-		number := numberForm.FindString(text[n:])
+		number := numberForm().FindString(text[n:])
 		if n += len(number); number == "" {
 			return 0, 0
 		}
-		name := unitForm.FindString(text[n:])
+		name := unitForm().FindString(text[n:])
 		key := strings.ToLower(strings.TrimSpace(name))
 		if k == Rate || k == Bandwidth {
 			key = strings.TrimSuffix(key, "/s")

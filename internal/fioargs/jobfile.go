@@ -159,7 +159,7 @@ func (b *builder) file(name string, text []byte, s *Section, nested int) error {
 		default:
 			value := l.Value
 			if b.readFile != nil {
-				value = variable.ReplaceAllStringFunc(value, func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
+				value = variable().ReplaceAllStringFunc(value, func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
 			}
 			b.add(s, l.Option, value, at)
 			b.options++

@@ -2,12 +2,12 @@ package fioargs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -128,7 +128,7 @@ func (o Option) Time() time.Duration {
 }
 
 // variable matches ${NAME}, a variable of the environment.
-var variable = regexp.MustCompile(`\$\{[^}]*\}`)
+var variable = late.Regexp(`\$\{[^}]*\}`)
 
 // own are the options of fio itself; true means that a value follows, after "=" or as the next argument. All others are
 // options of jobs.

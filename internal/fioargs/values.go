@@ -3,12 +3,12 @@ package fioargs
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/internal/secret"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -37,17 +37,17 @@ var unmeasured = strings.Fields(`name description comm wait_for stonewall new_gr
 // places are the options that name files, folders, volumes and clients.
 var places = strings.Fields("filename filename_format directory opendir rbdname pool clientname")
 
-var number = regexp.MustCompile("[0-9]+")
+var number = late.Regexp("[0-9]+")
 
 // Unnumbered returns a name with "#" in place of each number.
-func Unnumbered(name string) string { return number.ReplaceAllString(name, "#") }
+func Unnumbered(name string) string { return number().ReplaceAllString(name, "#") }
 
 // Number replaces the numbers in names of files and volumes by "#". It reports whether there were any. Names of devices
 // stay as they are: another device is another disk.
 func Number(options map[string]string) (any bool) {
 	for _, place := range places {
 		name := options[place]
-		if isDevice := strings.Contains(name, "/dev/") || strings.HasPrefix(name, `\\.\`); isDevice || !number.MatchString(name) {
+		if isDevice := strings.Contains(name, "/dev/") || strings.HasPrefix(name, `\\.\`); isDevice || !number().MatchString(name) {
 			continue
 		}
 		options[place], any = Unnumbered(name), true

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -110,17 +111,18 @@ const (
 
 // Bound returns the lowest latency of band i in microseconds, 10^(i/20 - 3), rounded to six digits as in Kibana's
 // dashboards. A band is [Bound(i), Bound(i+1)).
-func Bound(i int) float64 { return bounds[i] }
+func Bound(i int) float64 { return bounds()[i] }
 
 // bounds are the lower bounds of all bands, and the end of the last one.
-var bounds = func() (list [bands + 1]float64) {
+var bounds = sync.OnceValue(func() *[bands + 1]float64 {
+	list := new([bands + 1]float64)
 	for i := range list {
 		exact := math.Pow(10, float64(i)/BandsPerDecade+lowestDecade)
 		// cannot fail: FormatFloat wrote the text
 		list[i], _ = strconv.ParseFloat(strconv.FormatFloat(exact, 'g', 6, 64), 64)
 	}
 	return list
-}()
+})
 
 // bandsOf returns, for each bin of a layout, the band of its middle.
 func bandsOf(l hist.Layout) []int {
@@ -133,7 +135,7 @@ func bandsOf(l hist.Layout) []int {
 
 // bandOf returns the band of a latency. Latencies below or above all bands are in the nearest band.
 func bandOf(us float64) int {
-	above := sort.Search(len(bounds), func(i int) bool { return bounds[i] > us })
+	above := sort.Search(bands+1, func(i int) bool { return Bound(i) > us })
 	return min(max(above-1, 0), bands-1)
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/late"
 )
 
 // inPlace are programs that fio takes the place of when they start it, so it is the process that fio2es started.
@@ -20,13 +20,13 @@ var inPlace = []string{"chrt", "env", "ionice", "nice", "numactl", "setarch", "t
 
 // optionOfThese is an option of such a program, or its value: -c, A=B, 0-3,8, 0x3. Other words may be of another program, such as sudo,
 // which stays between, and whose fio may be another user's.
-var optionOfThese = regexp.MustCompile(`^(-.*|\w+=.*|[0-9,-]+|0x[0-9a-fA-F]+)$`)
+var optionOfThese = late.Regexp(`^(-.*|\w+=.*|[0-9,-]+|0x[0-9a-fA-F]+)$`)
 
 // CanSignal reports whether the fio of a command can be sent signals, because it is the process that fio2es starts. [askOnGrid] looks
 // whether it is fio already.
 func CanSignal(c *fioargs.Command) bool {
 	return !slices.ContainsFunc(c.Before, func(word string) bool {
-		return !slices.Contains(inPlace, filepath.Base(word)) && !optionOfThese.MatchString(word)
+		return !slices.Contains(inPlace, filepath.Base(word)) && !optionOfThese().MatchString(word)
 	})
 }
 

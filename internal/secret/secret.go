@@ -3,11 +3,11 @@
 package secret
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
+
+	"github.com/fio2es/fio2es/internal/late"
 )
 
 // Hidden stands for a secret. The name of the setting stays, so that people see that it was set.
@@ -80,18 +80,13 @@ func Value(name, value string) string {
 var (
 	// pair is a setting within a text: password=x, "token": "x", --secret-key x. Its name is checked again. A colon without a
 	// blank or a quote is in lists of files and in addresses.
-	pair = onFirstUse(`(?i)(--?)?([\w.-]*(?:` + strings.Join(slices.Concat(named, last, []string{"keys"}), "|") + `))` +
+	pair = late.Regexp(`(?i)(--?)?([\w.-]*(?:` + strings.Join(slices.Concat(named, last, []string{"keys"}), "|") + `))` +
 		`(["']?\s*=\s*|["']\s*:\s*|:\s+|\s+)((?:basic|bearer|apikey)\s+)?("(?:\\.|[^"\\])*"?|'[^']*'?|[^\s;&"']+)`)
 	// userOfCurl is the user and the password of curl and its like: -u me:x.
-	userOfCurl = onFirstUse(`((?:^|\s)(?:-u|--user|--proxy-user)[\s=]+["']?[^\s:"'/]+):[^\s"']+`)
+	userOfCurl = late.Regexp(`((?:^|\s)(?:-u|--user|--proxy-user)[\s=]+["']?[^\s:"'/]+):[^\s"']+`)
 	// scheme begins an address. In names of files fio wants a backslash before the colon.
-	scheme = onFirstUse(`[A-Za-z][A-Za-z0-9+.-]*\\?://`)
+	scheme = late.Regexp(`[A-Za-z][A-Za-z0-9+.-]*\\?://`)
 )
-
-// onFirstUse returns a function that returns the compiled expression: compiling these takes a while, and few commands need them.
-func onFirstUse(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // Text returns a text without the passwords in it: of addresses, and those behind names such as password=.
 func Text(text string) string {

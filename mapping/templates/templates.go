@@ -4,10 +4,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -200,8 +200,8 @@ func (opt *Options) mayDelete() bool {
 
 // What Elasticsearch accepts as a prefix and as a number of replicas.
 var (
-	prefixes = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
-	replicas = regexp.MustCompile(`^(\d{1,3}|\d{1,3}-(\d{1,3}|all))$`)
+	prefixes = late.Regexp(`^[a-z0-9][a-z0-9._-]*$`)
+	replicas = late.Regexp(`^(\d{1,3}|\d{1,3}-(\d{1,3}|all))$`)
 )
 
 // isBackwards reports whether the end of a range of replicas is below its beginning.
@@ -214,7 +214,7 @@ func isBackwards(text string) bool {
 
 // CheckPrefix fails with [ErrOptions] if Elasticsearch does not accept prefix at the beginning of index names.
 func CheckPrefix(prefix string) error {
-	if len(prefix) > 64 || !prefixes.MatchString(prefix) {
+	if len(prefix) > 64 || !prefixes().MatchString(prefix) {
 		return fmt.Errorf("prefix %q: only a-z, 0-9, dots, dashes and underscores, at most 64, the first a letter or digit: %w", prefix, ErrOptions)
 	}
 	return nil
@@ -237,7 +237,7 @@ func (opt *Options) check() error {
 	switch {
 	case opt.Shards < 0 || opt.Shards > 1024:
 		return fmt.Errorf("%d shards: 1 to 1024 are possible: %w", opt.Shards, ErrOptions)
-	case !replicas.MatchString(opt.Replicas) || isBackwards(opt.Replicas):
+	case !replicas().MatchString(opt.Replicas) || isBackwards(opt.Replicas):
 		return fmt.Errorf("replicas %q: a number, or a range such as 0-1: %w", opt.Replicas, ErrOptions)
 	case opt.KeepDays < 0 || opt.KeepDays > 36500:
 		return fmt.Errorf("keep documents %d days: 1 to 36500, or 0 for ever: %w", opt.KeepDays, ErrOptions)

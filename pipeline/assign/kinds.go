@@ -3,18 +3,18 @@ package assign
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/pipeline/evidence"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/layout"
 )
 
 // kindWord is a word in a name that says what a log has.
-var kindWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
+var kindWord = late.Regexp(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
 
 // splitHost takes the host off the name of a report, if logs of its folder have hosts, too: "x.json.hostA".
 func splitHost(base string, runs []*Run) (name, host string) {
@@ -127,7 +127,7 @@ func (s *sorter) hasOriginal(f *evidence.File) bool {
 // is not empty.
 func lookAt(f *evidence.File, byName layout.Role) (is layout.Role, kind fiolog.Kind, why string) {
 	seen := f.Look()
-	word := kindWord.FindStringSubmatch(path.Base(f.Path))
+	word := kindWord().FindStringSubmatch(path.Base(f.Path))
 	switch {
 	case seen.Foreign != "":
 		return layout.RoleNone, 0, seen.Foreign

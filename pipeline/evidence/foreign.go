@@ -7,27 +7,28 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/late"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // wrappings are lines of programs that store what others print, and the commands that take that out of them.
 var wrappings = []struct {
 	what   string
-	line   *regexp.Regexp
+	line   func() *regexp.Regexp
 	unwrap string
 }{
-	{"a container log of docker", regexp.MustCompile(`^\{"log":"`), "jq -rj .log"},
-	{"a journal in JSON", regexp.MustCompile(`^\{.*"MESSAGE"\s*:`), "jq -r .MESSAGE"},
-	{"a container log of Kubernetes", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] `), "cut -d' ' -f4-"},
-	{"lines of kubectl logs --prefix", regexp.MustCompile(`^\[pod/[^\]]+\] `), `sed 's/^\[[^]]*\] //'`},
-	{"lines of docker compose logs", regexp.MustCompile(`^[\w.-]+ +\| `), `sed 's/^[^|]*| //'`},
+	{"a container log of docker", late.Regexp(`^\{"log":"`), "jq -rj .log"},
+	{"a journal in JSON", late.Regexp(`^\{.*"MESSAGE"\s*:`), "jq -r .MESSAGE"},
+	{"a container log of Kubernetes", late.Regexp(`^\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] `), "cut -d' ' -f4-"},
+	{"lines of kubectl logs --prefix", late.Regexp(`^\[pod/[^\]]+\] `), `sed 's/^\[[^]]*\] //'`},
+	{"lines of docker compose logs", late.Regexp(`^[\w.-]+ +\| `), `sed 's/^[^|]*| //'`},
 	{
 		"lines of a journal",
-		regexp.MustCompile(`^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [^\s:\[]+(?:\[\d+\])?: `),
+		late.Regexp(`^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [^\s:\[]+(?:\[\d+\])?: `),
 		`sed -E 's/^(\S+ +\S+ \S+|\S+) \S+ [^ :]+: //'`,
 	},
-	{"lines with times in front", regexp.MustCompile(`^\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* `), "cut -d' ' -f2-"},
-	{"lines with times in front", regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* `), "cut -d' ' -f3-"},
+	{"lines with times in front", late.Regexp(`^\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* `), "cut -d' ' -f2-"},
+	{"lines with times in front", late.Regexp(`^\[?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* `), "cut -d' ' -f3-"},
 }
 
 // foreign says what a text is that has fio's output in a form that is not read, and how to take it out. It is empty for any
@@ -47,7 +48,7 @@ func foreign(name string, head []byte, isNamed bool) string {
 	}
 	lines := strings.SplitN(strings.TrimLeft(string(head), "\r\n"), "\n", 3)
 	for i, w := range wrappings {
-		isOne := w.line.MatchString(lines[0]) && (len(lines) < 2 || lines[1] == "" || w.line.MatchString(lines[1]))
+		isOne := w.line().MatchString(lines[0]) && (len(lines) < 2 || lines[1] == "" || w.line().MatchString(lines[1]))
 		if hasOnlyTime := i >= len(wrappings)-2; isOne && !(hasOnlyTime && fiolog.IsText(head)) { // which is read
 			return fmt.Sprintf(advice, w.what, w.unwrap, base)
 		}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/fio2es/fio2es/internal/late"
 )
 
 // Kind is what a log measures.
@@ -67,7 +69,7 @@ func ParseName(base string) (name Name, isName bool) {
 		address, err := netip.ParseAddr(n.Host)
 		isKnown := n.Host == "" || err == nil && address.Is4() // an address ends in a number that is not a mark
 		original, mark := CutCopyMark(base)
-		if ok && isKnown && !markAtStart.MatchString(n.Prefix) || mark == "" || i == mostMarks {
+		if ok && isKnown && !markAtStart().MatchString(n.Prefix) || mark == "" || i == mostMarks {
 			return name, isName
 		}
 		base, first = original, cmp.Or(first, mark)
@@ -117,15 +119,15 @@ var copyWords = map[string]bool{
 
 // Other marks of copies. Each has one group, which is the mark.
 var (
-	markAtStart = regexp.MustCompile(`(?i)^(copy (?:\(\d+\) )?of )`)
-	marks       = []*regexp.Regexp{
+	markAtStart = late.Regexp(`(?i)^(copy (?:\(\d+\) )?of )`)
+	marks       = []func() *regexp.Regexp{
 		markAtStart,
 		// what file managers and browsers insert before the last suffix, or append
-		regexp.MustCompile(`(?i).( ?\((?:\d+|(?:another |\d+(?:st|nd|rd|th) )?copy(?: \d+)?)\)| - copy(?: \(\d+\))?| copy(?: \d+)?)` +
+		late.Regexp(`(?i).( ?\((?:\d+|(?:another |\d+(?:st|nd|rd|th) )?copy(?: \d+)?)\)| - copy(?: \(\d+\))?| copy(?: \d+)?)` +
 			`(?:\.(?:log|json|txt|out)[^ ]*|)$`),
 		// dates and numbers of log rotation
-		regexp.MustCompile(`\.(?:log|json|txt|out)(?:\.fz)?(-(?:19|20)\d{6}(?:-?\d+)?)$`),
-		regexp.MustCompile(`.(\.\d+)$`),
+		late.Regexp(`\.(?:log|json|txt|out)(?:\.fz)?(-(?:19|20)\d{6}(?:-?\d+)?)$`),
+		late.Regexp(`.(\.\d+)$`),
 	}
 )
 
@@ -149,7 +151,7 @@ func CutCopyMark(base string) (original, mark string) {
 		return base, "" // most names, without the regular expressions
 	}
 	for _, r := range marks {
-		if m := r.FindStringSubmatchIndex(base); m != nil && m[3]-m[2] < len(base) {
+		if m := r().FindStringSubmatchIndex(base); m != nil && m[3]-m[2] < len(base) {
 			return base[:m[2]] + base[m[3]:], strings.TrimSpace(base[m[2]:m[3]])
 		}
 	}
