@@ -38,15 +38,6 @@ const (
 	lightThousands        // a varint of thousandths, as most latencies are
 )
 
-// The kinds of values in a configuration, in place of the number of a member.
-const (
-	anyValue = iota // a text or a number
-	anyMap
-	anyList
-	anyFlag
-	anyNull
-)
-
 // lightPlan has the members of a struct, and the field of each number, or -1.
 type lightPlan struct {
 	members []member
@@ -167,8 +158,10 @@ func appendLightValue(b []byte, number uint64, v reflect.Value, isItem bool) []b
 			for _, key := range slices.Sorted(maps.Keys(m)) {
 				b = appendLightText(appendLightText(b, key), m[key])
 			}
-		case map[string]any:
-			b = appendLightMap(b, m)
+		case map[string]any: // the configuration, which few questions are about: JSON
+			if len(m) > 0 {
+				b = appendValue(b, v)
+			}
 		default:
 			panic(fmt.Sprintf("%T in a run document", m))
 		}
@@ -198,46 +191,6 @@ func appendLightFloat(b []byte, number uint64, f float64, isItem bool) []byte {
 		return binary.AppendVarint(appendLightHead(b, number, lightThousands), int64(n))
 	}
 	return binary.LittleEndian.AppendUint64(appendLightHead(b, number, lightFloat), math.Float64bits(f))
-}
-
-func appendLightMap(b []byte, m map[string]any) []byte {
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		b = appendLightAny(appendLightText(b, key), m[key])
-	}
-	return b
-}
-
-func appendLightAny(b []byte, value any) []byte {
-	switch v := value.(type) {
-	case nil:
-		return binary.AppendVarint(appendLightHead(b, anyNull, lightInt), 0)
-	case bool:
-		return appendLightValue(b, anyFlag, reflect.ValueOf(v), true)
-	case string:
-		return appendLightText(appendLightHead(b, anyValue, lightBytes), v)
-	case map[string]any:
-		return appendLightBytes(appendLightHead(b, anyMap, lightBytes), appendLightMap(nil, v))
-	case []any:
-		var list []byte
-		for _, item := range v {
-			list = appendLightAny(list, item)
-		}
-		return appendLightBytes(appendLightHead(b, anyList, lightBytes), list)
-	case float64:
-		if v-v == 0 {
-			return appendLightFloat(b, anyValue, v, true)
-		}
-		return appendLightAny(b, nil)
-	}
-	var plain any // as JSON has it, such as an integer as a number
-	if err := json.Unmarshal(appendValue(nil, reflect.ValueOf(value)), &plain); err != nil {
-		plain = fmt.Sprint(value)
-	}
-	return appendLightAny(b, plain)
-}
-
-func appendLightBytes(b, bytes []byte) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(bytes))), bytes...)
 }
 
 // Members is a set of members of run documents, such as "cbt" and "read". The zero value is none.
@@ -274,7 +227,6 @@ func (r *Run) UnmarshalLight(b []byte, members Members) error {
 type lightDecoder struct {
 	texts [2048]string
 	seed  maphash.Seed
-	depth int
 }
 
 var lightDecoders = sync.Pool{New: func() any { return &lightDecoder{seed: maphash.MakeSeed()} }}
@@ -404,9 +356,7 @@ func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
 				(*m)[d.text(key)] = d.text(text)
 			}
 		case *map[string]any:
-			var err error
-			*m, err = d.config(item.bytes)
-			return err
+			return json.Unmarshal(item.bytes, m)
 		}
 	}
 	return nil
@@ -428,66 +378,4 @@ func (d *lightDecoder) list(v reflect.Value, b []byte) error {
 		}
 	}
 	return nil
-}
-
-// config decodes a map of a configuration.
-func (d *lightDecoder) config(b []byte) (map[string]any, error) {
-	n := 0
-	var item lightItem
-	for rest := b; len(rest) > 0; n++ {
-		if _, rest = lightText(rest); rest != nil {
-			rest = item.next(rest)
-		}
-		if rest == nil {
-			return nil, errLight
-		}
-	}
-	m := make(map[string]any, n)
-	for len(b) > 0 {
-		var key []byte
-		key, b = lightText(b)
-		b = item.next(b)
-		value, err := d.value(&item)
-		if err != nil {
-			return nil, err
-		}
-		m[d.text(key)] = value
-	}
-	return m, nil
-}
-
-// value decodes a value of a configuration.
-func (d *lightDecoder) value(item *lightItem) (any, error) {
-	const deepest = 10_000 // as in JSON
-	if d.depth++; d.depth > deepest {
-		return nil, errLight
-	}
-	defer func() { d.depth-- }()
-	switch {
-	case item.number == anyValue && item.how == lightBytes:
-		return d.text(item.bytes), nil
-	case item.number == anyValue && item.how != lightInt:
-		return item.float, nil
-	case item.number == anyFlag && item.how == lightInt:
-		return item.n != 0, nil
-	case item.number == anyNull:
-		return nil, nil
-	case item.number == anyMap && item.how == lightBytes:
-		return d.config(item.bytes)
-	case item.number == anyList && item.how == lightBytes:
-		list := []any{}
-		for b := item.bytes; len(b) > 0; {
-			var one lightItem
-			if b = one.next(b); b == nil {
-				return nil, errLight
-			}
-			value, err := d.value(&one)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, value)
-		}
-		return list, nil
-	}
-	return nil, errLight
 }

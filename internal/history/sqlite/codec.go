@@ -21,7 +21,7 @@ import (
 // All documents are packed in one way: an XXH64 of what follows, because SQLite does not find all damage, and the
 // document compressed with S2, which takes a fifth of zstd's time to compress and a tenth to decompress. Run documents are JSON, their
 // summaries are in mapping's compact form. What the interval documents of a series have in common is JSON too, in the table commons; a
-// document has 0, the id there, and the rest in mapping's compact form. In files of firstVersion each has it all, and no 0.
+// document has 0, the id there, and the rest in mapping's compact form. Those of version 1 of the file have it all, and no 0.
 const sumBytes = 8
 
 // buffers has *[]byte for documents that are not compressed.

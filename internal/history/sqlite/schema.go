@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 
 	"github.com/fio2es/fio2es/internal/history"
 )
@@ -14,17 +13,17 @@ const (
 	// program.
 	applicationID = 0x66696f32
 
-	// schemaVersion is the version of the tables and of the documents in them (PRAGMA user_version). Files of firstVersion are read,
-	// too, and become files of schemaVersion when they are opened for writing.
-	schemaVersion, firstVersion = 2, 1
+	// schemaVersion is the version of the tables and of the documents in them (PRAGMA user_version). Files of earlier versions are read,
+	// too, without summaries, and become files of schemaVersion when they are opened for writing. Version 1 had other summaries (the
+	// table lights) and interval documents; version 2 had the configuration in summaries in another form.
+	schemaVersion = 3
 )
 
 // tables creates the tables. Times are milliseconds since 1970.
 //   - runs: the run documents, packed as in codec.go. Its rows have numbers, because without them each document of more than a quarter
 //     of a page takes another page.
 //   - summaries: run documents without histograms and lists of files, in their compact form, and what lists select and sort them by.
-//     workload is that of the run, or empty if its sections have others: then the document says which. Files of firstVersion have
-//     the table lights in its place, with JSON.
+//     workload is that of the run, or empty if its sections have others: then the document says which.
 //   - ingests: a short number for each version of a run, never used again (AUTOINCREMENT): see Store.Finish.
 //   - intervals: interval documents, stored in the order in which they are read: the documents of
 //     one run and level lie together, sorted by time. job is that of [mapping.Interval.Series].
@@ -118,7 +117,7 @@ func versionOf(ctx context.Context, from queries) (version int, err error) {
 		return 0, nil
 	case id != applicationID:
 		return 0, fmt.Errorf("read version: a database of another program: %w", history.ErrDamaged)
-	case version != schemaVersion && version != firstVersion:
+	case version < 1 || version > schemaVersion:
 		return 0, fmt.Errorf("its version is %d, this fio2es reads and writes version %d: %w", version, schemaVersion, history.ErrVersion)
 	}
 	return version, nil
@@ -132,13 +131,13 @@ func (s *Store) createTables(ctx context.Context) error {
 			return err
 		}
 		statements := later
-		switch version {
-		case 0:
-			statements = fmt.Sprintf("%s%sPRAGMA application_id = %d; PRAGMA user_version = %d", tables, later, applicationID, schemaVersion)
-		case firstVersion:
-			statements += fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)
+		if version == 0 {
+			statements = tables + later
 		}
-		if _, err = tx.ExecContext(ctx, statements); err == nil && version == firstVersion {
+		if version < schemaVersion {
+			statements += fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion)
+		}
+		if _, err = tx.ExecContext(ctx, statements); err == nil && version < schemaVersion {
 			err = summarize(ctx, tx)
 		}
 		if err != nil {
@@ -148,39 +147,22 @@ func (s *Store) createTables(ctx context.Context) error {
 	})
 }
 
-// summarize makes the summaries of a file of firstVersion, some hundred at a time. Documents that cannot be read stay as they are.
+// summarize makes the summaries of a file of an earlier version. Documents that cannot be read stay as they are.
 func summarize(ctx context.Context, tx *sql.Tx) error {
-	const most = 500
-	type light struct {
-		id    string
-		start int64
-		doc   []byte
+	if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS lights; DELETE FROM summaries`); err != nil {
+		return err
 	}
-	for last := (light{start: math.MaxInt64}); ; {
-		var some []light
-		err := each(ctx, tx, func(rows *sql.Rows) error {
-			var one light
-			err := rows.Scan(&one.id, &one.start, &one.doc)
-			some = append(some, one)
+	return each(ctx, tx, func(rows *sql.Rows) error {
+		var id, workload string
+		var start int64
+		var doc []byte
+		if err := rows.Scan(&id, &start, &doc); err != nil {
 			return err
-		}, `SELECT id, start, doc FROM lights WHERE start < ?1 OR start = ?1 AND id > ?2 ORDER BY start DESC, id LIMIT ?3`, last.start, last.id, most)
-		if err != nil {
-			return fmt.Errorf("read runs: %w", err)
 		}
-		if len(some) == 0 {
-			break
+		if run, err := unpackRun(doc); err == nil {
+			workload, doc = workloadOf(run), pack(run.AppendLight)
 		}
-		for _, one := range some {
-			workload := ""
-			if run, err := unpackRun(one.doc); err == nil {
-				workload, one.doc = workloadOf(run), pack(run.AppendLight)
-			}
-			if _, err := tx.ExecContext(ctx, insertSummary, one.id, one.start, workload, one.doc); err != nil {
-				return fmt.Errorf("insert summary: %w", err)
-			}
-		}
-		last = some[len(some)-1]
-	}
-	_, err := tx.ExecContext(ctx, `DROP TABLE lights`)
-	return err
+		_, err := tx.ExecContext(ctx, insertSummary, id, start, workload, doc)
+		return err
+	}, `SELECT id, start, doc FROM runs`)
 }

@@ -35,7 +35,7 @@ type Store struct {
 	opened fs.FileInfo // state of the file when it was opened
 	spoilt atomic.Bool // SQLite has found damage in the file
 
-	summaries string // the table with the run documents of lists; of a file of firstVersion a query that has its columns
+	summaries string // the table with the run documents of lists; of a file of an earlier version a query that has its columns
 
 	reads *sql.DB // several connections, because reads may be nested
 	// one connection, so that transactions follow one another; nil if the history was opened for reading
@@ -93,8 +93,8 @@ func (s *Store) connectReader(ctx context.Context) (err error) {
 	switch {
 	case err == nil && version == 0: // an ingest was killed before it created the tables
 		err = fmt.Errorf("an empty file: %w", fs.ErrNotExist)
-	case version == firstVersion:
-		s.summaries = `(SELECT id AS run, start, '' AS workload, doc FROM lights)`
+	case version < schemaVersion:
+		s.summaries = `(SELECT id AS run, start, '' AS workload, doc FROM runs)`
 	}
 	return err
 }
