@@ -41,7 +41,7 @@ func (d *Interval) AppendJSON(dst []byte) []byte {
 func (d Interval) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil), nil }
 
 // AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. The JSON
-// has members that the struct lacks: @timestamp, run.link, run.compare, run.hosts, fio.direction, and p50 to p99_99 in fio of [Totals].
+// has members that the struct lacks: @timestamp, run.link, run.compare, run.hosts, workload.all, fio.direction, and p50 to p99_99 in fio of [Totals].
 func (r *Run) AppendJSON(dst []byte) []byte {
 	b := append(appendTime(append(dst, `{"@timestamp":`...), r.Run.Start), ',')
 	v := reflect.ValueOf(r).Elem()
@@ -56,6 +56,11 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 				b = appendValue(append(b, `,"hosts":`...), reflect.ValueOf(names))
 			}
 			b = append(b, '}', ',')
+		case "workload":
+			if ids := r.Workloads(); len(ids) > 0 {
+				b = appendValue(append(b[:len(b)-len("},")], `,"all":`...), reflect.ValueOf(ids))
+				b = append(b, '}', ',')
+			}
 		case "fio": // the directions become the first member of the object, which is missing if it has no other
 			list := r.ByDirection()
 			if len(list) == 0 {

@@ -69,12 +69,15 @@ func decodeRun(t interface{ Fatalf(string, ...any) }, text []byte, into *mapping
 		all[name], _ = json.Marshal(object)
 	}
 	var start, link, compare string
-	var directions, hosts []string
+	var directions, hosts, workloads []string
 	take(all, "@timestamp", &start)
 	inner("run", "link", &link)
 	inner("run", "compare", &compare)
 	if strings.Contains(string(all["run"]), `"hosts":[`) {
 		inner("run", "hosts", &hosts)
+	}
+	if strings.Contains(string(all["workload"]), `"all":[`) {
+		inner("workload", "all", &workloads)
 	}
 	inner("fio", "direction", &directions)
 	fields := map[string]float64{} // of percentiles that fio lists, by totals and field
@@ -111,6 +114,9 @@ func decodeRun(t interface{ Fatalf(string, ...any) }, text []byte, into *mapping
 	}
 	if start != into.Run.Start.Format("2006-01-02T15:04:05.000Z") || link != into.Run.Link() || compare != into.CompareLink() {
 		t.Fatalf("@timestamp is %s, run.link %s, run.compare %s", start, link, compare)
+	}
+	if !slices.Equal(workloads, into.Workloads()) {
+		t.Fatalf("workload.all is %q, want %q", workloads, into.Workloads())
 	}
 	for i := range into.Hosts {
 		if name := into.Hosts[i].Name; name != "" && !slices.Contains(hosts, name) {

@@ -19,6 +19,7 @@ const (
 	PartField      = "part"
 	HistogramField = "latency.histogram" // in run documents below all, read, write, trim, sync and sections
 	WorkloadField  = "workload.id"
+	WorkloadsField = "workload.all" // of run documents: see [Run.Workloads]
 
 	// The files of a run, and of each what [SourceFile] has. In a document of a removed run they are below [RemovedField].
 	FilesField     = "source.list"

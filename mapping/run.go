@@ -141,6 +141,19 @@ func (r *RunInfo) link(before time.Duration, query string) string {
 		"'))&_a=(query:(language:kuery,query:'" + query + "')"
 }
 
+// Workloads returns the ids of the workloads of the run and of its sections, or none if one of them has no id yet.
+func (r *Run) Workloads() (ids []string) {
+	ids = append(ids, r.Workload.ID)
+	for i := range r.Sections {
+		ids = append(ids, r.Sections[i].Workload.ID)
+	}
+	if slices.Contains(ids, "") {
+		return nil
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 // hostNames returns the hosts that have names.
 func (r *Run) hostNames() (names []string) {
 	for i := range r.Hosts {

@@ -20,7 +20,7 @@ import (
 
 // cluster returns the real Elasticsearch that the environment names, with prefixes of this test. The end of the test
 // removes everything under them. Commands find credentials in the environment.
-func cluster(t *testing.T, names ...string) (real estest.Real, prefixes []string) {
+func cluster(t testing.TB, names ...string) (real estest.Real, prefixes []string) {
 	t.Helper()
 	real = estest.NewReal(t)
 	real.Setenv(t)
@@ -45,7 +45,7 @@ func cluster(t *testing.T, names ...string) (real estest.Real, prefixes []string
 }
 
 // request sends one request and decodes its answer, unless into is nil.
-func request(t *testing.T, real estest.Real, method, path, body string, into any) {
+func request(t testing.TB, real estest.Real, method, path, body string, into any) {
 	t.Helper()
 	req, err := http.NewRequest(method, real.Address+path, strings.NewReader(body))
 	check(t, err)

@@ -60,7 +60,7 @@ func NewReal(t testing.TB) Real {
 }
 
 // Setenv sets the environment variables of fio2es, so that commands reach this cluster.
-func (r Real) Setenv(t *testing.T) {
+func (r Real) Setenv(t testing.TB) {
 	t.Helper()
 	for name, value := range map[string]string{
 		"ADDRESSES": r.Address, "USERNAME": r.Config.Username, "PASSWORD": string(r.Config.Password), "CA": r.CAFile, "ALLOW_PLAIN": "true",

@@ -96,26 +96,29 @@ func testFilter(t *testing.T, s history.Store) {
 // testWorkloads: runs of a workload are found, also by a section, and if their documents are of another version of the rule or have no
 // workload.
 func testWorkloads(t *testing.T, s history.Store) {
-	for i, id := range []string{"2-a", "2-b", "1-a", "", "3-a", "2-c", "2-a"} {
+	for i, id := range []string{"2-a", "2-b", "1-a", "", "3-a", "2-c", "2-a", "2-d"} {
 		run := NewRun(fmt.Sprint("run", i), "1")
 		run.Run.Start, run.Workload = Start.Add(time.Duration(i)*time.Hour), mapping.Workload{ID: id}
 		if id == "2-c" {
 			run.Sections = []mapping.RunSection{{Name: "x", Workload: mapping.Workload{ID: "2-a"}}, {Name: "y", Workload: mapping.Workload{ID: "2-x"}}}
 		}
+		if id == "2-d" { // of an earlier fio2es
+			run.Sections = []mapping.RunSection{{Name: "x"}, {Name: "y"}}
+		}
 		finish(t, s, run)
 	}
 	isOf := func(r *mapping.Run, ids ...string) bool {
 		return !strings.HasPrefix(r.Workload.ID, "2-") || slices.Contains(ids, r.Workload.ID) ||
-			slices.ContainsFunc(r.Sections, func(s mapping.RunSection) bool { return slices.Contains(ids, s.Workload.ID) })
+			slices.ContainsFunc(r.Sections, func(s mapping.RunSection) bool { return s.Workload.ID == "" || slices.Contains(ids, s.Workload.ID) })
 	}
 	for _, c := range []struct {
 		ids  []string
 		f    history.RunFilter
 		want []string
 	}{
-		{[]string{"2-a"}, history.RunFilter{}, []string{"run6", "run5", "run4", "run3", "run2", "run0"}},
-		{[]string{"2-a"}, history.RunFilter{Light: true, Limit: 2}, []string{"run6", "run5"}},
-		{[]string{"2-b", "2-x"}, history.RunFilter{Light: true}, []string{"run5", "run4", "run3", "run2", "run1"}},
+		{[]string{"2-a"}, history.RunFilter{}, []string{"run7", "run6", "run5", "run4", "run3", "run2", "run0"}},
+		{[]string{"2-a"}, history.RunFilter{Light: true, Limit: 2}, []string{"run7", "run6"}},
+		{[]string{"2-b", "2-x"}, history.RunFilter{Light: true}, []string{"run7", "run5", "run4", "run3", "run2", "run1"}},
 		{[]string{"2-none"}, history.RunFilter{To: Start.Add(4 * time.Hour)}, []string{"run3", "run2"}},
 	} {
 		c.f.Where = ofWorkloads{func(r *mapping.Run) bool { return isOf(r, c.ids...) }, c.ids}
