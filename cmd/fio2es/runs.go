@@ -123,7 +123,7 @@ func (l *runsCall) list(ctx context.Context) error {
 	}
 	defer store.Close()
 	if len(l.by) > 0 {
-		l.filter.Members = matrix.Members(l.settings)
+		l.filter.Members = matrix.Members(l.settings, l.directions...)
 	}
 	watched := query.Watch(l.filter)
 	runs, err := l.read(ctx, store, watched)
@@ -169,6 +169,7 @@ func (l *runsCall) read(ctx context.Context, store history.Store, watched *query
 		return l.readRuns(ctx, store, watched)
 	}
 	top := where.Top{Order: l.order, IsReversed: l.isReversed, Most: l.limit}
+	watched.Filter.Wanted, watched.Filter.WantedMembers = top.Wants, l.order.Members()
 	err := l.eachRun(ctx, store, watched, func(run *mapping.Run) bool { top.Add(run); return true })
 	return top.Runs(), err
 }

@@ -101,6 +101,9 @@ func LatenciesOf(l *mapping.Latency) Latencies {
 	}
 	a := newLatencies(l.Figure)
 	a.open = l.OpenFrom()
+	if max(l.Max, l.P9999) < a.open { // as in most runs, and lists call this for each
+		return a
+	}
 	slowest := math.Inf(1)
 	if l.Exact {
 		slowest = l.Max

@@ -163,6 +163,11 @@ type RunFilter struct {
 	// Members are the members of run documents that are needed, by their names in JSON. Nil means all. Others may be missing if Light is
 	// set, so that lists of many runs are read faster.
 	Members []string
+	// Wanted reports whether a run that is selected is needed, by these members of its document: a list of the first runs in an order does
+	// not need those that are after them. If WantedMembers is not nil, a store may leave out the others before it reads the rest of them.
+	// It calls Wanted at most once for a run, perhaps from several goroutines at the same time.
+	Wanted        func(run *mapping.Run) bool
+	WantedMembers []string
 	// ByWorkload sorts the runs by the workload of their documents, the newest of each first. Those with sections may be anywhere.
 	ByWorkload bool
 
@@ -242,15 +247,29 @@ func (f *RunFilter) Workloads() (ids []string, version string) {
 	return ids, version
 }
 
-// Sieve returns a function that reports whether f may select a run, or call Undecided with it, and the members of its document that this
-// needs. The function is nil if all members may be needed. Several goroutines may call it.
-func (f *RunFilter) Sieve() (members []string, passes func(*mapping.Run) bool) {
-	if f.Where == nil || f.Where.Members() == nil {
-		return nil, nil
+// Stage decides whether a run is needed by some members of its document.
+type Stage struct {
+	Members []string
+	Passes  func(*mapping.Run) bool
+}
+
+// Stages decide one after another whether f may select a run and want it, or call Undecided with it. There are none if that may need all
+// members. Several goroutines may call them.
+func (f *RunFilter) Stages() (list []Stage) {
+	if f.Where != nil {
+		if f.Where.Members() == nil {
+			return nil
+		}
+		list = append(list, Stage{f.Where.Members(), func(run *mapping.Run) bool {
+			return f.Where.Matches(run) || f.Undecided != nil && f.Where.Undecided(run)
+		}})
 	}
-	return append(f.Where.Members(), ofFilter...), func(run *mapping.Run) bool {
-		return f.Where.Matches(run) || f.Undecided != nil && f.Where.Undecided(run)
+	if f.WantedMembers != nil {
+		list = append(list, Stage{append(f.WantedMembers, ofFilter...), func(run *mapping.Run) bool {
+			return f.isAbout(run) && (f.Where != nil && !f.Where.Matches(run) || f.Wanted(run))
+		}})
 	}
+	return list
 }
 
 // Needed returns the members of run documents that are needed, those for [RunFilter.Matches] included. Nil means all.
@@ -282,20 +301,24 @@ type Selection struct {
 	Light      bool      // leave out histograms, which are nine tenths of a document
 }
 
-// Matches reports whether f selects the run; it ignores Limit. A store that filters in another way must get the same
+// Matches reports whether f selects the run; it ignores Limit and Wanted. A store that filters in another way must get the same
 // result.
 func (f *RunFilter) Matches(r *mapping.Run) bool {
-	isWithin := (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
-		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
-		strings.HasPrefix(r.Run.Execution, f.Execution) &&
-		(f.Text == "" || f.matchesText(r))
-	if !isWithin || f.Where == nil || f.Where.Matches(r) {
-		return isWithin
+	if isAbout := f.isAbout(r); !isAbout || f.Where == nil || f.Where.Matches(r) {
+		return isAbout
 	}
 	if f.Undecided != nil && f.Where.Undecided(r) {
 		f.Undecided(r)
 	}
 	return false
+}
+
+// isAbout is Matches without the condition.
+func (f *RunFilter) isAbout(r *mapping.Run) bool {
+	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
+		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
+		strings.HasPrefix(r.Run.Execution, f.Execution) &&
+		(f.Text == "" || f.matchesText(r))
 }
 
 // Select returns the runs of a list that f selects, at most Limit. It also returns the errors of the list; Limit

@@ -50,10 +50,13 @@ func Settings(names []string) (by []Setting, err error) {
 	return by, nil
 }
 
-// Members returns the members of run documents that matrices by these settings need, or nil for all. Without settings they are those
-// for [SettingsOf].
-func Members(by []Setting) []string {
-	members := append([]string{"run", "workload", "cbt", "fio", "hosts", "sections", mapping.AllDirections}, mapping.Directions[:]...)
+// Members returns the members of run documents that matrices by these settings need, of these directions or of each of
+// [mapping.Directions], or nil for all. Without settings they are those for [SettingsOf].
+func Members(by []Setting, directions ...string) []string {
+	members := []string{"run", "workload", "cbt", "fio", "hosts", "sections"}
+	if members = append(members, directions...); len(directions) == 0 {
+		members = append(members, mapping.Directions[:]...)
+	}
 	for _, s := range by {
 		if s.Field.Members() == nil {
 			return nil
@@ -169,9 +172,11 @@ func (s Setting) of(run *mapping.Run) Value {
 	for _, one := range values {
 		texts = append(texts, s.Text(one))
 	}
-	v := valueOf(strings.Join(texts, ", "))
+	v := Value{}
 	if n, isNumber := values[0].(float64); isNumber && len(values) == 1 {
-		v.number, v.raw = n, n
+		v = Value{texts[0], n, n}
+	} else {
+		v = valueOf(strings.Join(texts, ", "))
 	}
 	if s.Kind == expr.Size {
 		v.Text = strings.TrimSuffix(v.Text, "iB") // as in the names of runs: 4K
@@ -253,9 +258,9 @@ func New(by []Setting, direction string, runs []*mapping.Run) (list []*Matrix) {
 		at := [2]string{row.Text, column.Text}
 		if m.cells[at] == nil {
 			m.cells[at] = &Cell{Values: values, of: m}
+			m.Rows, m.Columns = append(m.Rows, row), append(m.Columns, column)
 		}
 		m.cells[at].Runs = append(m.cells[at].Runs, run)
-		m.Rows, m.Columns = append(m.Rows, row), append(m.Columns, column)
 	}
 	slices.SortFunc(list, func(a, b *Matrix) int { return slices.CompareFunc(a.at, b.at, Value.compare) })
 	for _, m := range list {

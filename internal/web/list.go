@@ -43,19 +43,21 @@ func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*fo
 	}
 	var runs []*mapping.Run
 	top, n := where.Top{Order: &q.By, IsReversed: q.Lowest, Most: begin + pageRuns + 1}, 0
+	if !isHistorys {
+		watched.Filter.Wanted, watched.Filter.WantedMembers = top.Wants, q.By.Members()
+	}
 	for run, err := range history.Readable(s.Store.Runs(ctx, watched.Filter), s.warn) {
 		if err != nil {
 			return nil, err
 		}
-		switch n++; {
-		case !isHistorys:
+		if !isHistorys {
 			top.Add(run)
-		case n > begin:
+		} else if n++; n > begin {
 			runs = append(runs, run)
 		}
 	}
 	if !isHistorys {
-		runs = top.Runs()
+		runs, n = top.Runs(), top.Len()
 		runs = runs[min(begin, len(runs)):]
 	}
 	f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns, Watched: watched}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
@@ -162,6 +163,21 @@ type Order struct {
 	Column *Column // nil: by the start of the runs
 }
 
+// Members returns the members of run documents that decide the order, or nil if all may be needed.
+func (o *Order) Members() []string {
+	if o.Column == nil {
+		return []string{"run"}
+	}
+	members := append([]string{mapping.AllDirections}, mapping.Directions[:]...) // which lines a run has
+	switch {
+	case facts.HasColumn(facts.Numbers(), o.Column.Name):
+		return members
+	case facts.HasColumn(facts.All(), o.Column.Name) || columnField(o.Column.Name).members == nil:
+		return nil
+	}
+	return append(members, columnField(o.Column.Name).members...)
+}
+
 // Orders are the built-in orders of runs. The first is the default.
 var Orders = sync.OnceValue(func() []Order {
 	list := []Order{{Name: "start"}}
@@ -204,8 +220,9 @@ func OrderOf(name string) (*Order, error) {
 	return &Order{f.Name, f.column()}, nil
 }
 
-// key is what runs are sorted by: the number, then the text.
+// key is what runs are sorted by: the start, or the number, then the text.
 type key struct {
+	start  time.Time
 	number float64
 	text   string
 }
@@ -213,6 +230,9 @@ type key struct {
 // keyOf returns the key of a run. The number of all requests of a run counts. If it is not known, the highest number of the run's
 // directions counts, or 0.
 func (o *Order) keyOf(run *mapping.Run) (k key) {
+	if o.Column == nil {
+		return key{start: run.Run.Start}
+	}
 	lines := facts.Lines(run)
 	if run.All != nil {
 		lines = slices.Insert(lines, 0, facts.NewLine(run, true, mapping.DirectionTotals{Totals: run.All}))
@@ -250,30 +270,25 @@ func (o *Order) keyOf(run *mapping.Run) (k key) {
 	return k
 }
 
+// compare compares keys: unknown texts come last.
+func (a key) compare(b key, isReversed bool) int {
+	order := cmp.Or(b.start.Compare(a.start), cmp.Compare(b.number, a.number), unit.Compare(a.text, b.text))
+	if (a.text == "") != (b.text == "") {
+		order = cmp.Compare(b.text, a.text)
+	}
+	if isReversed {
+		return -order
+	}
+	return order
+}
+
 // Sort sorts runs by the order or its reverse. Equal runs keep their order.
 func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
-	keys := map[*mapping.Run]key{}
-	if o.Column != nil {
-		for _, run := range runs {
-			keys[run] = o.keyOf(run)
-		}
+	all := Top{Order: o, IsReversed: isReversed}
+	for _, run := range runs {
+		all.Add(run)
 	}
-	slices.SortStableFunc(runs, func(x, y *mapping.Run) int {
-		a, b := keys[x], keys[y]
-		var order int
-		switch {
-		case o.Column == nil:
-			order = y.Run.Start.Compare(x.Run.Start)
-		case (a.text == "") != (b.text == ""): // unknown texts come last
-			order = cmp.Compare(b.text, a.text)
-		default:
-			order = cmp.Or(cmp.Compare(b.number, a.number), unit.Compare(a.text, b.text))
-		}
-		if isReversed {
-			return -order
-		}
-		return order
-	})
+	copy(runs, all.Runs())
 }
 
 // Top keeps the first runs of a list in an order, in place of all of them. Equal runs keep their order.
@@ -281,23 +296,55 @@ type Top struct {
 	Order      *Order
 	IsReversed bool
 	Most       int // runs; 0: all
-	runs       []*mapping.Run
+
+	runs []placed
+	last atomic.Pointer[key] // of the last of Most runs
+	n    atomic.Int64
+}
+
+type placed struct {
+	*mapping.Run
+	key key
 }
 
 // Add adds the next run of the list.
 func (t *Top) Add(run *mapping.Run) {
 	const few = 1000 // so that short lists are sorted once
-	if t.runs = append(t.runs, run); t.Most > 0 && len(t.runs) >= 2*t.Most+few {
-		t.Runs()
+	t.n.Add(1)
+	if t.runs = append(t.runs, placed{run, t.Order.keyOf(run)}); t.Most > 0 && len(t.runs) >= 2*t.Most+few {
+		t.sort()
+	}
+}
+
+// Wants reports whether the next run of the list, or one after it, may be among the first. Several goroutines may call it; for a run
+// that it does not want, Add need not be called. Live runs may get other numbers before they are added.
+func (t *Top) Wants(run *mapping.Run) bool {
+	last := t.last.Load()
+	if last == nil || run.Run.Live() || t.Order.keyOf(run).compare(*last, t.IsReversed) < 0 {
+		return true
+	}
+	t.n.Add(1)
+	return false
+}
+
+// Len returns the number of runs in the list so far.
+func (t *Top) Len() int { return int(t.n.Load()) }
+
+func (t *Top) sort() {
+	slices.SortStableFunc(t.runs, func(a, b placed) int { return a.key.compare(b.key, t.IsReversed) })
+	if t.Most > 0 && len(t.runs) >= t.Most {
+		clear(t.runs[t.Most:])
+		t.runs = t.runs[:t.Most]
+		last := t.runs[t.Most-1].key
+		t.last.Store(&last)
 	}
 }
 
 // Runs returns the first runs so far, sorted.
-func (t *Top) Runs() []*mapping.Run {
-	t.Order.Sort(t.runs, t.IsReversed)
-	if t.Most > 0 && len(t.runs) > t.Most {
-		clear(t.runs[t.Most:])
-		t.runs = t.runs[:t.Most]
+func (t *Top) Runs() (list []*mapping.Run) {
+	t.sort()
+	for _, r := range t.runs {
+		list = append(list, r.Run)
 	}
-	return t.runs
+	return list
 }

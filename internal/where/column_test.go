@@ -125,22 +125,33 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestTop: the first runs of a list are those of the whole list, sorted.
+// TestTop: the first runs of a list are those of the whole list, sorted, also if runs that are not wanted are left out. Wants may be
+// called before the runs before are added.
 func TestTop(t *testing.T) {
-	order := ColumnOrder("p99")
-	for _, isReversed := range []bool{false, true} {
-		for _, most := range []int{0, 7, 3000} {
-			top, all := Top{Order: order, IsReversed: isReversed, Most: most}, []*mapping.Run(nil)
-			for i := range 2500 {
-				run := runOf(strconv.Itoa(i), time.Time{}, int64(i*7919%500+1))
-				top.Add(run)
-				all = append(all, run)
-			}
-			if order.Sort(all, isReversed); most > 0 {
-				all = all[:min(most, len(all))]
-			}
-			if got := top.Runs(); !slices.Equal(got, all) {
-				t.Errorf("the first %d of %d, reversed %v: %d others", most, len(all), isReversed, len(got))
+	for _, order := range []*Order{ColumnOrder("p99"), ColumnOrder("start")} {
+		for _, isReversed := range []bool{false, true} {
+			for _, most := range []int{0, 7, 3000} {
+				top, wanted := Top{Order: order, IsReversed: isReversed, Most: most}, Top{Order: order, IsReversed: isReversed, Most: most}
+				var all, some []*mapping.Run
+				for i := range 2500 {
+					run := runOf(strconv.Itoa(i), time.Unix(int64(i%900), 0), int64(i*7919%500+1))
+					top.Add(run)
+					if all = append(all, run); wanted.Wants(run) {
+						some = append(some, run)
+					}
+					if i%50 == 49 {
+						for _, run := range some {
+							wanted.Add(run)
+						}
+						some = nil
+					}
+				}
+				if order.Sort(all, isReversed); most > 0 {
+					all = all[:min(most, len(all))]
+				}
+				if got, few := top.Runs(), wanted.Runs(); !slices.Equal(got, all) || !slices.Equal(few, all) || wanted.Len() != 2500 {
+					t.Errorf("%s: the first %d of %d, reversed %v: %d and %d of %d others", order.Name, most, len(all), isReversed, len(got), len(few), wanted.Len())
+				}
 			}
 		}
 	}

@@ -66,6 +66,14 @@ func TestMembers(t *testing.T) {
 		if known += len(want); !reflect.DeepEqual(f.Values(brief), want) {
 			t.Errorf("%s with %v: %v, want %v", f.Name, members, f.Values(brief), want)
 		}
+		order, err := OrderOf(f.Name)
+		if err != nil || order.Members() == nil {
+			continue
+		}
+		brief = new(mapping.Run)
+		if err := brief.UnmarshalLight(run.AppendLight(nil), mapping.MembersOf(order.Members()...)); err != nil || order.keyOf(brief) != order.keyOf(whole) {
+			t.Errorf("sorted by %s with %v: %v, want %v: %v", f.Name, order.Members(), order.keyOf(brief), order.keyOf(whole), err)
+		}
 	}
 	if known < 80 {
 		t.Errorf("only %d values", known)

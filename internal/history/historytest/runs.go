@@ -160,6 +160,29 @@ func testByWorkload(t *testing.T, s history.Store) {
 	}
 }
 
+// testWanted: runs that are not wanted may be missing, and no others.
+func testWanted(t *testing.T, s history.Store) {
+	for i, name := range []string{"a", "b", "c", "d"} {
+		run := NewRun(name, "1")
+		if run.Run.Start = Start.Add(time.Duration(i) * time.Hour); name == "b" {
+			run.CBT.Mode = "randread"
+		}
+		finish(t, s, run)
+	}
+	asked := make(chan string, 10)
+	got := collect(t, s.Runs(t.Context(), history.RunFilter{
+		Light: true, Where: byMode{mode("randwrite")}, Text: NewRun("x", "1").Run.Archive, WantedMembers: []string{"cbt"},
+		Wanted: func(run *mapping.Run) bool { asked <- run.Run.Name; return run.Run.Name != "c" },
+	}))
+	close(asked)
+	for name := range asked {
+		if name == "b" {
+			t.Error("Wanted was called with a run that is not selected")
+		}
+	}
+	equal(t, []string{"d", "a"}, names(slices.DeleteFunc(got, func(run *mapping.Run) bool { return run.Run.Name == "c" })), "wanted")
+}
+
 // byMode is a condition that a member of the document decides.
 type byMode struct{ only }
 

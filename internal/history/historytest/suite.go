@@ -57,6 +57,7 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Live", testLive},
 		{"Workloads", testWorkloads},
 		{"ByWorkload", testByWorkload},
+		{"Wanted", testWanted},
 		{"Light", testLight},
 		{"Holding", testHolding},
 		{"ManyHashes", testManyHashes},

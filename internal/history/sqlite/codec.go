@@ -197,15 +197,18 @@ func unpackRun(blob []byte) (*mapping.Run, error) { return unpacking{}.run(blob)
 
 // unpacking says what is needed of a summary. The zero value needs all.
 type unpacking struct {
-	first  mapping.Members // those for passes
-	passes func(*mapping.Run) bool
+	stages []stage
 	needed mapping.Members // 0: all
 }
 
+type stage struct {
+	members mapping.Members
+	passes  func(*mapping.Run) bool
+}
+
 func unpackingOf(f *history.RunFilter) (u unpacking) {
-	members, passes := f.Sieve()
-	if passes != nil {
-		u.first, u.passes = mapping.MembersOf(members...), passes
+	for _, s := range f.Stages() {
+		u.stages = append(u.stages, stage{mapping.MembersOf(s.Members...), s.Passes})
 	}
 	u.needed = mapping.MembersOf(f.Needed()...)
 	return u
@@ -219,19 +222,21 @@ func (u unpacking) run(blob []byte) (run *mapping.Run, err error) {
 			return err
 		}
 		run = new(mapping.Run)
-		if u.passes != nil {
-			if err = run.UnmarshalLight(text, u.first); err == nil && !u.passes(run) {
+		have := mapping.Members(0)
+		for _, s := range u.stages {
+			if err = run.UnmarshalLight(text, s.members&^have); err != nil {
+				return err
+			}
+			if !s.passes(run) {
 				run = nil
 				return nil
 			}
+			have |= s.members
 		}
 		if u.needed == 0 {
 			u.needed = mapping.AllMembers
 		}
-		if err == nil {
-			err = run.UnmarshalLight(text, u.needed&^u.first)
-		}
-		if err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
+		if err = run.UnmarshalLight(text, u.needed&^have); err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
 			err = mapping.ErrIdentity
 		}
 		return err
