@@ -1,13 +1,14 @@
 package mapping
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Why a document is refused.

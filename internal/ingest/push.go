@@ -297,7 +297,7 @@ func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
 		defer p.mu.Unlock()
 		p.rejected = append(p.rejected, fmt.Errorf("%s is not pushed: %w", name(r), err))
 	}
-	n, err := p.put(ctx, r)
+	n, err := p.put(ctx, r, counts[r.Run.ID][r.Run.Ingest].Documents)
 	if errors.Is(err, history.ErrRejected) {
 		reject(err)
 		return nil
@@ -364,12 +364,15 @@ func (p *push) label(ctx context.Context, here, there *mapping.Run) error {
 	return err
 }
 
-// put sends the interval documents of a run, and returns their number. Those that an earlier fio2es stored get the fields
-// that they lack.
-func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
+// put sends the interval documents of a run, of the levels that have some, and returns their number. Those that an earlier fio2es stored
+// get the fields that they lack.
+func (p *push) put(ctx context.Context, r *mapping.Run, have mapping.Documents) (n int, err error) {
 	const most = 500 // documents in memory
 	var docs []*mapping.Interval
 	for _, l := range mapping.Levels {
+		if have.Of(l) == 0 {
+			continue
+		}
 		for d, err := range p.from.Intervals(ctx, history.Selection{Runs: []string{r.Run.ID}, Level: l}) {
 			if err == nil && d.Run.Ingest != r.Run.Ingest {
 				err = history.ErrReplaced

@@ -50,14 +50,15 @@ func TestPushPut(t *testing.T) {
 	}
 	to := ndjson.New(&got, "x")
 	p := &push{from: from, to: Target{Sink: to}}
-	n, err := p.put(t.Context(), run)
+	all := mapping.Documents{Cluster: 1, Host: 1, Job: 1, Section: 1}
+	n, err := p.put(t.Context(), run, all)
 	if err := errors.Join(err, direct.Flush(), to.Flush()); err != nil || n != len(docs) {
 		t.Fatal(n, err)
 	}
 	if !bytes.Equal(want.Bytes(), got.Bytes()) {
 		t.Error("other documents than those of the run")
 	}
-	if _, err := p.put(t.Context(), historytest.NewRun("a", "2")); !errors.Is(err, history.ErrReplaced) {
+	if _, err := p.put(t.Context(), historytest.NewRun("a", "2"), all); !errors.Is(err, history.ErrReplaced) {
 		t.Errorf("a run that was replaced meanwhile: %v", err)
 	}
 }
