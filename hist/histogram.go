@@ -260,7 +260,7 @@ func (h *Histogram) Coarser(c int) *Histogram {
 	return h
 }
 
-// AddWeights adds weights of bins of layout l. The bins must be in range.
+// AddWeights adds weights of bins of layout l. The bins must be in range and ascending.
 func (h *Histogram) AddWeights(l Layout, weights []Weight) {
 	if len(weights) == 0 {
 		return
@@ -271,8 +271,9 @@ func (h *Histogram) AddWeights(l Layout, weights []Weight) {
 		}
 		return
 	}
+	h.cover(weights[0].Index, weights[len(weights)-1].Index+1)
 	for _, w := range weights {
-		h.AddAt(w.Index, w.Count)
+		h.counts[w.Index-h.base] += w.Count
 	}
 }
 

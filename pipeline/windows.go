@@ -80,6 +80,9 @@ func (m *windowMaker) of(from *align.Window) *window.Window {
 		w.IOPS = mapping.Rounded(account.PerSecond(float64(w.Completed), ms), 1e3)
 	}
 	w.Bandwidth = m.bandwidth(from, w.IOPS, ms)
+	if from.Release() { // a later window may have the same memory
+		l.of = nil
+	}
 	return w
 }
 

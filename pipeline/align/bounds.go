@@ -3,15 +3,16 @@ package align
 import "github.com/fio2es/fio2es/hist"
 
 // addMoves adds what a window would have more or less of each bin, if the requests of a row that it cuts were the fastest of the row,
-// and if they were the slowest: instead of its even shares as many of these. See [Options].Bounds. Moves are multiples of [quantum], as
+// and if they were the slowest: instead of its even shares, those of w, as many of these. See [Options].Bounds. Moves are multiples of [quantum], as
 // shares of rows are, so sums do not depend on their order.
-func (s *sum) addMoves(l hist.Layout, row []hist.Bin, shares []hist.Weight) {
+func (w *worker) addMoves(s *sum, l hist.Layout, row []hist.Bin) {
 	s.cuts = true
 	all := 0.0
-	for _, share := range shares {
+	for _, share := range w.shares {
 		all += share.Count
 	}
 	for i := range s.moves {
+		w.moves = append(w.moves[:0], w.shares...)
 		left := all
 		for k := range row {
 			if i == 1 {
@@ -19,8 +20,9 @@ func (s *sum) addMoves(l hist.Layout, row []hist.Bin, shares []hist.Weight) {
 			}
 			n := min(left, float64(row[k].Count))
 			left -= n
-			s.moves[i].AddWeights(l, []hist.Weight{{Index: int(row[k].Index), Count: n - shares[k].Count}})
+			w.moves[k].Count = n - w.shares[k].Count
 		}
+		s.moves[i].AddWeights(l, w.moves)
 	}
 }
 

@@ -161,10 +161,11 @@ type merger struct {
 
 // group is a key of the result, with its slots and its integer rounding.
 type group struct {
-	key   Key
-	slots []int
-	twin  int // index of a group of a wider level with the same slots, and so the same windows; else -1
-	round rounder
+	key    Key
+	slots  []int
+	twin   int  // index of a group of a wider level with the same slots, and so the same windows; else -1
+	isTwin bool // of another group
+	round  rounder
 
 	ended, edge int64 // index and end of the last window
 }
@@ -213,7 +214,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 		g := group{key: k, slots: slots[k], twin: -1, ended: -2}
 		for _, l := range opt.Levels {
 			if i, ok := index[k.At(l)]; ok && l < k.Level && slices.Equal(m.groups[i].slots, g.slots) {
-				g.twin = i
+				g.twin, g.isTwin, m.groups[i].isTwin = i, true, true
 			}
 		}
 		index[k] = len(m.groups)
@@ -447,15 +448,21 @@ func (m *merger) take(at int64) []*sum {
 // window makes the window of one key from its slots. If it spans several windows, total has their sums. It returns nil
 // if the window is empty.
 func (m *merger) window(g *group, at span, total []*sum) *Window {
-	all := newSum(m.layout)
+	var all *sum
 	for _, slot := range g.slots {
 		switch {
 		case total[slot] == nil:
 		case len(g.slots) == 1: // later groups with this slot are twins
 			all, total[slot] = total[slot], nil
 		default:
+			if all == nil {
+				all = newSum(m.layout)
+			}
 			all.merge(total[slot])
 		}
+	}
+	if all == nil {
+		return nil
 	}
 	completed := g.round.count(all.completed)
 	if all.latencies.IsEmpty() && completed == 0 { // a fraction of a request may remain for a later window
@@ -482,6 +489,9 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 		w.Start = g.edge
 	}
 	g.ended, g.edge = at.last, w.End
+	if !g.isTwin {
+		w.sum = all
+	}
 	return w
 }
 

@@ -35,13 +35,26 @@ type Window struct {
 	// Unsure is how many requests may have completed on the other side of the start, and of the end. It is 0 unless rows
 	// that cross the edge have another rate than the rows beside them. See [worker.doubt].
 	Unsure [2]float64
+
+	sum *sum // of Latencies, Fastest and Slowest, if no other window has these; else nil
+}
+
+// Release gives the memory of Latencies, Fastest and Slowest back for later windows, if no other window has these. They must not be used
+// any more. It reports whether it did.
+func (w *Window) Release() bool {
+	if w.sum == nil {
+		return false
+	}
+	w.sum.release()
+	w.sum = nil
+	return true
 }
 
 // sum collects one window of one key.
 type sum struct {
 	latencies  hist.Histogram
 	cuts       bool              // rows, so there are moves
-	moves      [2]hist.Histogram // see [sum.addMoves]
+	moves      [2]hist.Histogram // see [worker.addMoves]
 	packed     [3][]hist.Weight  // the latencies and moves of a cold window
 	completed  float64
 	start, end edge
@@ -127,7 +140,8 @@ type worker struct {
 	late      float64
 
 	given  []float64     // requests of each bin of a row that were added already; reused
-	shares []hist.Weight // reused
+	shares []hist.Weight // reused, as moves
+	moves  []hist.Weight
 }
 
 // span is a range, such as of several windows that become one.
@@ -261,7 +275,7 @@ func (w *worker) add(slot int, row *Row) (late float64) {
 			at.completed += completed
 			at.latencies.AddWeights(l, w.shares)
 			if w.bounds {
-				at.addMoves(l, row.Bins[:n], w.shares)
+				w.addMoves(at, l, row.Bins[:n])
 			}
 		}
 	}
