@@ -18,7 +18,7 @@ func (s *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
-	err = s.transact(ctx, func(tx *sql.Tx) (err error) {
+	err = s.transact(ctx, func(tx *transaction) (err error) {
 		if run, err = readRun(ctx, tx, runID); err != nil {
 			return err
 		}
@@ -36,9 +36,9 @@ func (s *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 }
 
 // readRun returns the run with this full id. It fails with [history.ErrNotFound] or a [history.DamagedRunError].
-func readRun(ctx context.Context, tx *sql.Tx, id string) (*mapping.Run, error) {
+func readRun(ctx context.Context, tx *transaction, id string) (*mapping.Run, error) {
 	var blob []byte
-	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, id).Scan(&blob); {
+	switch err := tx.QueryRowContext(ctx, findRun, id).Scan(&blob); {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, fmt.Errorf("find run %q: %w", id, history.ErrNotFound)
 	case err != nil:
@@ -53,7 +53,7 @@ func readRun(ctx context.Context, tx *sql.Tx, id string) (*mapping.Run, error) {
 
 // relabel sets the labels of a run in its interval documents: in what they have in common, and in those of version 1, some
 // hundred documents at a time.
-func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) error {
+func (s *Store) relabel(ctx context.Context, tx *transaction, run *mapping.RunInfo) error {
 	var number int64
 	switch err := tx.QueryRowContext(ctx, `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, run.ID, run.Ingest).Scan(&number); {
 	case errors.Is(err, sql.ErrNoRows):
@@ -88,7 +88,7 @@ func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) e
 }
 
 // relabelCommons sets the labels in what the documents of a version have in common. Their ids stay.
-func relabelCommons(ctx context.Context, tx *sql.Tx, number int64, run *mapping.RunInfo) error {
+func relabelCommons(ctx context.Context, tx *transaction, number int64, run *mapping.RunInfo) error {
 	blobs := map[int64][]byte{}
 	err := each(ctx, tx, func(rows *sql.Rows) error {
 		var id int64
@@ -115,7 +115,7 @@ func relabelCommons(ctx context.Context, tx *sql.Tx, number int64, run *mapping.
 }
 
 // following returns the documents of a version that come after one document, in the order of their key.
-func following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
+func following(ctx context.Context, tx *transaction, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
 	const most = 250
 	read := commons{from: tx}
 	err = each(ctx, tx, func(rows *sql.Rows) error {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -34,7 +33,7 @@ func TestBusy(t *testing.T) {
 	}
 	defer second.Close()
 	docs := realistic(40)
-	err = first.transact(t.Context(), func(*sql.Tx) error {
+	err = first.transact(t.Context(), func(*transaction) error {
 		err := second.Put(t.Context(), docs)
 		if !errors.Is(err, history.ErrBusy) || !strings.Contains(err.Error(), path) {
 			t.Errorf("put while another writes: %v", err)

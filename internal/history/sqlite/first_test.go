@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -39,7 +38,7 @@ func testEarlier(t *testing.T, earlier int, tables string) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.transact(t.Context(), func(tx *sql.Tx) error {
+	if err := s.transact(t.Context(), func(tx *transaction) error {
 		_, err := tx.Exec(tables+`; UPDATE runs SET doc = x'00' WHERE id = ?1; PRAGMA user_version = `+fmt.Sprint(earlier), want[7].Run.ID)
 		return err
 	}); err != nil {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +26,7 @@ func TestLocksOfProcess(t *testing.T) {
 			t.Errorf("%s: another process began to write: %s, %v; want %s", when, out, err, want)
 		}
 	}
-	err = s.transact(t.Context(), func(*sql.Tx) error {
+	err = s.transact(t.Context(), func(*transaction) error {
 		rival("begun", "database is locked")
 		if err := s.checkPlace(); err != nil {
 			return err

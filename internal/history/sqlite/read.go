@@ -229,14 +229,21 @@ func (s *Store) runs(ctx context.Context, u unpacking, query string, args ...any
 	}
 }
 
-// Holding implements [history.Store].
-func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
-	var runs []*mapping.Run
-	found := s.runs(ctx, unpacking{}, `WITH held AS (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
+const (
+	holding = `WITH held AS (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
 			UNION SELECT run FROM files AS f WHERE hash IN (SELECT value FROM json_each(?))
 				AND NOT EXISTS (SELECT 1 FROM files WHERE run = f.run AND report))
 		SELECT id, doc FROM runs WHERE id IN (SELECT run FROM held UNION SELECT parts.run FROM held JOIN parts ON parts.id = held.run)
-		ORDER BY id`, list(files), list(logs))
+		ORDER BY id`
+
+	removed = `SELECT doc FROM removed
+		WHERE run IN (SELECT run FROM removed_files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY run`
+)
+
+// Holding implements [history.Store].
+func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
+	var runs []*mapping.Run
+	found := s.runs(ctx, unpacking{}, holding, list(files), list(logs))
 	for run, err := range history.Readable(found, nil) {
 		if err != nil {
 			return nil, err
@@ -299,7 +306,6 @@ func (s *Store) Removed(ctx context.Context, hashes []string) (all []*mapping.Re
 		err := unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
 		all = append(all, &doc.Removed)
 		return err
-	}, `SELECT doc FROM removed
-		WHERE run IN (SELECT run FROM removed_files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY run`, list(hashes))
+	}, removed, list(hashes))
 	return all, s.fail(ctx, "read", err)
 }

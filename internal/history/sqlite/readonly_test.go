@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -110,7 +109,7 @@ func TestReadingBesideWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer writer.Close()
-	err = writer.transact(t.Context(), func(*sql.Tx) error {
+	err = writer.transact(t.Context(), func(*transaction) error {
 		readable(t, path)
 		return nil
 	})

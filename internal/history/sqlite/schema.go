@@ -125,7 +125,7 @@ func versionOf(ctx context.Context, from queries) (version int, err error) {
 
 // createTables creates the tables of an empty file, and those that a file lacks, in one transaction.
 func (s *Store) createTables(ctx context.Context) error {
-	return s.transact(ctx, func(tx *sql.Tx) error {
+	return s.transact(ctx, func(tx *transaction) error {
 		version, err := versionOf(ctx, tx)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func (s *Store) createTables(ctx context.Context) error {
 }
 
 // summarize makes the summaries of a file of an earlier version. Documents that cannot be read stay as they are.
-func summarize(ctx context.Context, tx *sql.Tx) error {
+func summarize(ctx context.Context, tx *transaction) error {
 	if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS lights; DELETE FROM summaries`); err != nil {
 		return err
 	}

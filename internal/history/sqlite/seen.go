@@ -24,7 +24,7 @@ func (s *Store) Recall(ctx context.Context, places []string) (seen map[string]hi
 // Remember stores what ingests know of files, by place, instead of what it has stored of these places before.
 func (s *Store) Remember(ctx context.Context, seen map[string]history.Seen) error {
 	text, _ := json.Marshal(seen) // cannot fail: it has only texts
-	return s.fail(ctx, "write to", s.transact(ctx, func(tx *sql.Tx) error {
+	return s.fail(ctx, "write to", s.transact(ctx, func(tx *transaction) error {
 		_, err := tx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS seen (place TEXT PRIMARY KEY, state TEXT, runs TEXT, removed TEXT, said TEXT) WITHOUT ROWID`)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO seen

@@ -17,7 +17,7 @@ func (s *Store) Join(ctx context.Context, run *mapping.Run) (stored *mapping.Run
 	if err := run.Check(); err != nil {
 		return nil, s.fail(ctx, "write to", err)
 	}
-	err = s.transact(ctx, func(tx *sql.Tx) (err error) {
+	err = s.transact(ctx, func(tx *transaction) (err error) {
 		if stored, err = readRun(ctx, tx, run.Run.ID); !errors.Is(err, history.ErrNotFound) {
 			return err
 		}
@@ -32,7 +32,7 @@ func (s *Store) PutPart(ctx context.Context, p *mapping.Part) error {
 	err := p.Check()
 	replaced := false
 	if err == nil {
-		err = s.transact(ctx, func(tx *sql.Tx) error {
+		err = s.transact(ctx, func(tx *transaction) error {
 			row := tx.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT 1 FROM runs WHERE id = ? AND ingest = ?)`, p.Run, p.Ingest)
 			if err := row.Scan(&replaced); err != nil {
 				return fmt.Errorf("find run: %w", err)

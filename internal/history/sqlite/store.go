@@ -37,9 +37,9 @@ type Store struct {
 
 	summaries string // the table with the run documents of lists; of a file of an earlier version a query that has its columns
 
-	reads *sql.DB // several connections, because reads may be nested
+	reads *connections // several, because reads may be nested
 	// one connection, so that transactions follow one another; nil if the history was opened for reading
-	writes *sql.DB
+	writes *connections
 
 	mu    sync.Mutex
 	begun map[history.Version]int64 // numbers of the versions that this process has begun
@@ -150,7 +150,10 @@ func (s *Store) connectWriter(ctx context.Context) (err error) {
 	if mode != "wal" { // for example on a network file system
 		return fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
 	}
-	s.reads, err = connect(s.path, "rwc", "query_only(1)")
+	if s.reads, err = connect(s.path, "rwc", "query_only(1)"); err == nil {
+		err = cmp.Or(s.reads.prepare(ctx, holding, removed), s.writes.prepare(ctx,
+			insertInterval, insertCommon, insertIngest, insertSummary, insertRun, insertFiles, deleteFiles, findRun, existing+otherVersions+`)`))
+	}
 	return err
 }
 
@@ -164,7 +167,7 @@ func (s *Store) Close() error {
 		_, _ = s.writes.Exec(`PRAGMA busy_timeout(0); PRAGMA wal_checkpoint(TRUNCATE)`)
 	}
 	// the writer last, because its end copies the log into the file
-	for _, db := range []*sql.DB{s.reads, s.writes} {
+	for _, db := range []*connections{s.reads, s.writes} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -196,7 +199,7 @@ func create(path string) error {
 
 // connect prepares a connection pool. Each connection begins with these pragmas. mode is that of SQLite's URLs: "rw"
 // creates no file, "rwc" does.
-func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
+func connect(path, mode string, pragmas ...string) (*connections, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find folder: %w", err)
@@ -208,11 +211,12 @@ func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}
 	query["_pragma"] = append(query["_pragma"], pragmas...)
 	dsn := url.URL{Scheme: "file", Path: abs, RawQuery: query.Encode()}
-	return sql.Open("sqlite", dsn.String())
+	db, err := sql.Open("sqlite", dsn.String())
+	return &connections{DB: db}, err
 }
 
 // transact calls do in a writing transaction: it stores all of it durably, or nothing.
-func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
+func (s *Store) transact(ctx context.Context, do func(*transaction) error) error {
 	if s.writes == nil {
 		return errReadOnly
 	}
@@ -224,7 +228,7 @@ func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to undo
-	if err := cmp.Or(do(tx), s.checkPlace()); err != nil {
+	if err := cmp.Or(do(&transaction{tx, s.writes.prepared, map[string]*sql.Stmt{}}), s.checkPlace()); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,6 +35,10 @@ const (
 	insertFiles = `INSERT INTO files (hash, run, report)
 		SELECT value, ?, value IN (SELECT value FROM json_each(?)) FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`
 	deleteFiles = `DELETE FROM files WHERE run = ?`
+
+	findRun       = `SELECT doc FROM runs WHERE id = ?`
+	existing      = `SELECT EXISTS (SELECT 1 FROM ingests WHERE `
+	otherVersions = `run = ? AND number <> ?`
 )
 
 // Put implements [history.Store], in one transaction.
@@ -46,7 +49,7 @@ func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	blobs, err := packAll(docs)
 	numbers := map[history.Version]int64{}
 	if err == nil {
-		err = s.transact(ctx, func(tx *sql.Tx) error { return s.put(ctx, tx, docs, blobs, numbers) })
+		err = s.transact(ctx, func(tx *transaction) error { return s.put(ctx, tx, docs, blobs, numbers) })
 	}
 	if err == nil {
 		s.mu.Lock()
@@ -58,20 +61,14 @@ func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 
 // put stores documents and their packed forms. numbers has the numbers of versions, and gets those of other ones.
 func (s *Store) put(
-	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, packed []packed, numbers map[history.Version]int64,
+	ctx context.Context, tx *transaction, docs []*mapping.Interval, packed []packed, numbers map[history.Version]int64,
 ) error {
-	insert, err := tx.PrepareContext(ctx, insertInterval)
-	if err != nil {
-		return fmt.Errorf("insert: %w", err)
-	}
-	defer insert.Close()
-	// The transaction ends with ctx. Watching ctx for each row too would take a goroutine per row.
-	unwatched := context.WithoutCancel(ctx)
 	put := map[*common]bool{}
 	for i, d := range docs {
 		v := history.VersionOf(d)
 		number, ok := numbers[v]
 		if !ok {
+			var err error
 			if number, err = s.begin(ctx, tx, v); err != nil {
 				return err
 			}
@@ -83,7 +80,7 @@ func (s *Store) put(
 				return fmt.Errorf("insert what documents have in common: %w", err)
 			}
 		}
-		_, err := insert.ExecContext(unwatched, number, int64(d.Level), d.Time.UnixMilli(),
+		_, err := tx.ExecContext(ctx, insertInterval, number, int64(d.Level), d.Time.UnixMilli(),
 			d.Fio.Direction, d.Host.Name, d.Series(), d.Part, packed[i].blob)
 		if err != nil {
 			return fmt.Errorf("insert: %w", err)
@@ -94,7 +91,7 @@ func (s *Store) put(
 
 // begin returns the number of a version. If this process has put documents under another number, another process has
 // finished or deleted the run in the meantime. Continuing would make a run with missing documents, so begin fails.
-func (s *Store) begin(ctx context.Context, tx *sql.Tx, v history.Version) (int64, error) {
+func (s *Store) begin(ctx context.Context, tx *transaction, v history.Version) (int64, error) {
 	var number int64
 	row := tx.QueryRowContext(ctx, insertIngest, v.Run, v.Ingest, time.Now().UnixMilli())
 	if err := row.Scan(&number); err != nil {
@@ -120,7 +117,7 @@ func (s *Store) forget(run, keep string) {
 func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
-		err = s.transact(ctx, func(tx *sql.Tx) error {
+		err = s.transact(ctx, func(tx *transaction) error {
 			number, err := s.begin(ctx, tx, history.Version{Run: run.Run.ID, Ingest: run.Run.Ingest})
 			if err != nil {
 				return err
@@ -140,7 +137,7 @@ func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 			if err := indexFiles(ctx, tx, run.Run.ID, &run.Source); err != nil {
 				return err
 			}
-			return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
+			return remove(ctx, tx, otherVersions, run.Run.ID, number)
 		})
 	}
 	if err == nil {
@@ -150,7 +147,7 @@ func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 }
 
 // putRun stores a run document in both of its forms.
-func (s *Store) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
+func (s *Store) putRun(ctx context.Context, tx *transaction, run *mapping.Run) error {
 	id, start := run.Run.ID, run.Run.Start.UnixMilli()
 	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, run.Run.Execution, start, pack(run.AppendJSON))
 	if err == nil {
@@ -170,7 +167,7 @@ func workloadOf(run *mapping.Run) string {
 // keep returns the run with the labels and the note of the stored run, which people may have changed since the run
 // was read. relabelled reports that its interval documents still lack these labels. If the stored document is
 // otherwise equal, the run also gets the stored Ingested.
-func (s *Store) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *mapping.Run, relabelled bool, _ error) {
+func (s *Store) keep(ctx context.Context, tx *transaction, run *mapping.Run) (_ *mapping.Run, relabelled bool, _ error) {
 	stored, err := readRun(ctx, tx, run.Run.ID)
 	switch {
 	case errors.Is(err, history.ErrNotFound), history.IsSkipped(err): // the new document replaces a damaged one
@@ -189,7 +186,7 @@ func (s *Store) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *mapp
 
 // Delete implements [history.Store].
 func (s *Store) Delete(ctx context.Context, runID string) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
+	err := s.transact(ctx, func(tx *transaction) error {
 		var known bool
 		row := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)
 			OR EXISTS (SELECT 1 FROM ingests WHERE run = ?1)`, runID)
@@ -213,9 +210,9 @@ func (s *Store) Delete(ctx context.Context, runID string) error {
 }
 
 // remove deletes the versions that a condition selects, and their documents.
-func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+func remove(ctx context.Context, tx *transaction, where string, args ...any) error {
 	isThere := false // most runs have one version
-	row := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM ingests WHERE `+where+`)`, args...)
+	row := tx.QueryRowContext(ctx, existing+where+`)`, args...)
 	if err := row.Scan(&isThere); err != nil || !isThere {
 		return err
 	}
@@ -235,7 +232,7 @@ func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 
 // MarkRemoved implements [history.Store].
 func (s *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
-	return s.fail(ctx, "write to", s.transact(ctx, func(tx *sql.Tx) error {
+	return s.fail(ctx, "write to", s.transact(ctx, func(tx *transaction) error {
 		if err := restore(ctx, tx, r.ID); err != nil {
 			return err
 		}
@@ -251,10 +248,10 @@ func (s *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 
 // Restore implements [history.Store].
 func (s *Store) Restore(ctx context.Context, runIDs ...string) error {
-	return s.fail(ctx, "write to", s.transact(ctx, func(tx *sql.Tx) error { return restore(ctx, tx, runIDs...) }))
+	return s.fail(ctx, "write to", s.transact(ctx, func(tx *transaction) error { return restore(ctx, tx, runIDs...) }))
 }
 
-func restore(ctx context.Context, tx *sql.Tx, runIDs ...string) error {
+func restore(ctx context.Context, tx *transaction, runIDs ...string) error {
 	for _, statement := range []string{`DELETE FROM removed_files`, `DELETE FROM removed`} {
 		if _, err := tx.ExecContext(ctx, statement+` WHERE run IN (SELECT value FROM json_each(?))`, list(runIDs)); err != nil {
 			return fmt.Errorf("delete removed runs: %w", err)
@@ -264,7 +261,7 @@ func restore(ctx context.Context, tx *sql.Tx, runIDs ...string) error {
 }
 
 // indexFiles stores the hashes of a run's files, so that the run is found by them.
-func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source) error {
+func indexFiles(ctx context.Context, tx *transaction, id string, src *mapping.Source) error {
 	if _, err := tx.ExecContext(ctx, deleteFiles, id); err != nil {
 		return fmt.Errorf("delete hashes of files: %w", err)
 	}
@@ -281,7 +278,7 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 // MakeCurrent implements [history.Store]. The embedded history has no pending documents. It removes nothing if another
 // process has made another version current meanwhile.
 func (s *Store) MakeCurrent(ctx context.Context, runID, ingest string) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
+	err := s.transact(ctx, func(tx *transaction) error {
 		return remove(ctx, tx, `run = ?1 AND ingest <> ?2 AND EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND runs.ingest = ?2)`, runID, ingest)
 	})
 	if err == nil {
