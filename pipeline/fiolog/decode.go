@@ -47,6 +47,7 @@ type decoder struct {
 	json *jsontext.Decoder // of doc
 	left int               // bytes of memory that further jobs may use
 	unit hist.Unit         // of the report's latencies
+	read []pair            // reused
 }
 
 func newReport(doc []byte) (*Report, error) {
@@ -338,7 +339,7 @@ func (d *decoder) latency(key []byte, l *Latency) error {
 	if !isNano {
 		l.Step, l.PercentileStep = scale, scale
 	}
-	var bins []pair
+	l.Layout, l.Bins, _ = binsOf(nil, unit, scale)
 	err := d.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "min":
@@ -362,15 +363,15 @@ func (d *decoder) latency(key []byte, l *Latency) error {
 				}
 			}
 		case "bins":
-			bins, err = d.pairs()
+			var pairs []pair
+			if pairs, err = d.pairs(); err == nil {
+				l.Layout, l.Bins, err = binsOf(pairs, unit, scale)
+			}
 		default:
 			d.value()
 		}
 		return err
 	})
-	if err == nil {
-		l.Layout, l.Bins, err = binsOf(bins, unit, scale)
-	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -402,7 +403,7 @@ func binsOf(pairs []pair, unit hist.Unit, scale int64) (hist.Layout, []hist.Bin,
 	if err != nil {
 		return layout, nil, err
 	}
-	var out []hist.Bin
+	out := make([]hist.Bin, 0, len(pairs))
 	for _, p := range pairs {
 		key, err := strconv.ParseInt(string(p.key), 10, 64)
 		bin := -1
@@ -549,20 +550,18 @@ type pair struct {
 	value number
 }
 
-// pairs reads the next value, an object of numbers, and keeps the order. For anything else it returns no pairs.
+// pairs reads the next value, an object of numbers, and keeps the order. For anything else it returns no pairs. They are valid until
+// the next call.
 func (d *decoder) pairs() ([]pair, error) {
-	const usual = 64 // bins that a job uses
-	var out []pair
+	out := d.read[:0]
 	err := d.object(func(key []byte) error {
-		switch len(out) {
-		case maxPairs:
+		if len(out) == maxPairs {
 			return fmt.Errorf("more than %d bins or percentiles", maxPairs)
-		case 0:
-			out = make([]pair, 0, usual)
 		}
 		out = append(out, pair{key, d.number()})
 		return nil
 	})
+	d.read = out
 	return out, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -36,7 +37,11 @@ const (
 // memory at a time.
 func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
-		s := documents{src: bufio.NewReaderSize(r, piece), name: name, atStart: true, outside: &texts{name: name, left: maxMade}}
+		buffers := reading.Get().(*documents)
+		s := documents{src: buffers.src, doc: buffers.doc, name: name, atStart: true, outside: &texts{name: name, left: maxMade}}
+		s.src.Reset(r)
+		defer reading.Put(buffers)
+		defer s.src.Reset(nil)
 		for s.next() {
 			rep, err := s.parse()
 			if err == nil {
@@ -62,6 +67,11 @@ func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	}
 }
 
+// reading has buffers, because those of one report are larger than most reports.
+var reading = sync.Pool{New: func() any {
+	return &documents{src: bufio.NewReaderSize(nil, piece), doc: make([]byte, 0, usualDocument)}
+}}
+
 // documents finds where JSON documents begin and end. A document begins with a "{" at the start of a line or of a list, after
 // another document or before a line with fio's first key, and a key follows. fio writes only the outermost braces in the first column.
 type documents struct {
@@ -83,9 +93,6 @@ type documents struct {
 
 // next finds the next document. It returns false at the end (s.err).
 func (s *documents) next() bool {
-	if s.doc == nil {
-		s.doc = make([]byte, 0, usualDocument)
-	}
 	s.doc, s.cut = s.doc[:0], ""
 	depth, significant := 0, 0 // of braces; bytes that are not blank, at most 2
 	inString, isEscaped := false, false
