@@ -32,8 +32,9 @@ const (
 
 	deleteRun = `DELETE FROM runs WHERE id = ?`
 
-	insertFiles = `INSERT INTO files (hash, run, report)
-		SELECT value, ?, value IN (SELECT value FROM json_each(?)) FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`
+	// insertFiles is OR IGNORE, because a statement of several rows that may fail keeps each page that it changes in a temporary file.
+	insertFiles = `INSERT OR IGNORE INTO files (hash, run, report)
+		SELECT value, ?, value IN (SELECT value FROM json_each(?)) FROM json_each(?)`
 	deleteFiles = `DELETE FROM files WHERE run = ?`
 
 	findRun       = `SELECT doc FROM runs WHERE id = ?`
