@@ -90,14 +90,16 @@ func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 
 // nameOf returns the name of an execution, with its archive if there are several, and its folder if another has the same name.
 func (f *Files) nameOf(execution *assign.Run) string {
-	name := execution.Name()
-	isElsewhere := func(o *assign.Run) bool { return o.Archive != execution.Archive && o.Name() == name }
+	name, own := execution.Name(), execution.Name()
+	isElsewhere := func(o *assign.Run) bool { return o.Archive != execution.Archive && o.Name() == own }
 	if execution.ByCBT() && slices.ContainsFunc(f.executions, isElsewhere) {
 		name = execution.Archive + ":" + name
 	}
 	for _, other := range f.executions {
-		if files := execution.Files(); other != execution && !(execution.ByCBT() && other.Archive != execution.Archive) && other.Name() == execution.Name() && len(files) > 0 {
-			return name + " in " + path.Dir(filepath.ToSlash(files[0].Name()))
+		if other != execution && !(execution.ByCBT() && other.Archive != execution.Archive) && other.Name() == own {
+			if files := execution.Files(); len(files) > 0 {
+				return name + " in " + path.Dir(filepath.ToSlash(files[0].Name()))
+			}
 		}
 	}
 	return name
