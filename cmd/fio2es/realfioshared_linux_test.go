@@ -437,25 +437,25 @@ func (s *sharing) counted(h sharedHost) (all []fioCounts) {
 	return all
 }
 
-// around returns what had completed at a moment, at least and at most. Both are what the report says that came in time for it. A late one
-// is placed where it came, or at a second beside that.
+// around returns what had completed at a moment, at least and at most. Both are what the report says that came in time for it. A late one,
+// the first, and what follows the end of jobs, are placed where they came, or in the second beside that.
 func (c *fioCounts) around(of string, at int64) (least, most bins) {
-	const inTime, apart = 50, 500
+	const inTime, apart, beside = 50, 500, 1500
+	last := len(c.times) - 1
 	next := slices.IndexFunc(c.times, func(t int64) bool { return t >= at })
-	if next < 0 {
-		next = len(c.times) - 1
+	switch {
+	case next < 0:
+		return c.sums[last][of], c.sums[last][of]
+	case next > 0 && c.times[next] <= at+inTime && c.times[next-1] <= at-apart && c.times[last] >= at+1000 &&
+		(len(c.sums[next-1][of]) > 0 || len(c.sums[next][of]) == 0):
 		return c.sums[next][of], c.sums[next][of]
 	}
-	isEnd := c.times[len(c.times)-1] < at+1000 // jobs may have ended before the report
-	if !isEnd && c.times[next] <= at+inTime && (next == 0 || c.times[next-1] <= at-apart) {
-		return c.sums[next][of], c.sums[next][of]
-	}
-	most = c.sums[len(c.sums)-1][of]
+	most = c.sums[last][of]
 	for i, t := range c.times {
-		if t <= at-1000 {
+		if t <= at-beside {
 			least = c.sums[i][of]
 		}
-		if t >= at+1000 {
+		if t >= at+beside {
 			return least, c.sums[i][of]
 		}
 	}
