@@ -43,8 +43,8 @@ type Part struct {
 	Ingest string `json:"ingest"` // of the run
 	Host   string `json:"host"`
 	Unit   string `json:"unit"` // name of the fio among those of its host
-	// OffsetMS is what is added to the times of the windows before they are rounded to the grid. It is set once, so that
-	// a better start of the jobs moves no window.
+	// OffsetMS is what is added to the times of the windows before they are rounded to the grid. It is kept, so that a start of the jobs
+	// that is known better later moves no window.
 	OffsetMS int64 `json:"offset_ms"`
 	// ClockMS is what was added to times of the clock of the host, to have those of the history, ± ClockErrorMS. It was measured when the
 	// part began. All times of the part and of its Document have it.

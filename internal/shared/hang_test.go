@@ -112,10 +112,32 @@ func TestHang(t *testing.T) {
 	})
 }
 
+// TestHangBesideWindows: a long window begins where the one before ends, also if fio's reports come at any times and the first window of
+// the host is a long one.
+func TestHangBesideWindows(t *testing.T) {
+	inHistory(t, func(t *testing.T, store history.Store) {
+		p := newPair(t, store)
+		for _, w := range []struct {
+			from, to float64 // seconds
+			nominal  int
+		}{{0.4, 3.1, 2}, {3.1, 3.9, 3}, {3.9, 4.85, 4}, {4.85, 7.2, 6}, {7.2, 8, 7}} {
+			nominal, docs := p.windowOf(p.hosts["b"], w.nominal, 1, 5)
+			at := func(seconds float64) time.Time {
+				return p.began.Add(time.Duration(seconds*1000) * time.Millisecond)
+			}
+			docs[0].Time, docs[0].Window.End = at(w.from), at(w.to)
+			p.hosts["b"].Add(nominal, docs)
+		}
+		p.add("a", 0, 9, 0)
+		p.send("a", "b")
+		p.expect(mapping.Host, "b0-3 5 1.667", "b3-4 5 5", "b4-5 5 5", "b5-7 5 2.5")
+	})
+}
+
 // TestEndEmpties: windows that were sent while fio ran, and that its whole report has not, do not count.
 func TestEndEmpties(t *testing.T) {
 	inHistory(t, func(t *testing.T, store history.Store) {
-		p := newPair(t, store)
+		p := newPair(t, shared.Store{Store: store}) // as fio2es opens it
 		for second := range 4 {
 			p.add("a", second, 1, 10)
 			p.add("b", second, 1, 5)

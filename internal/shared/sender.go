@@ -105,7 +105,7 @@ type Sender struct {
 	joined   time.Time    // zero: not yet
 	doc      *mapping.Run // offered since the last part was sent
 	part     mapping.Part
-	isPlaced bool // the offset of the part is known
+	isPlaced bool // the edges of this fio, with the offset of the part, are those of the run
 	docs     []*mapping.Interval
 	windows  int       // that were added
 	end      time.Time // of the latest one
@@ -175,7 +175,6 @@ func (s *Sender) join(ctx context.Context) error {
 		return fmt.Errorf("its windows are of %d ms, and those of run %s of %d ms: %w", s.run.IntervalMS, run.Run.Name, run.IntervalMS, ErrGrid)
 	}
 	part, err := s.store.Sign(ctx, &s.part)
-	isPlaced := part != nil // sent by a process that was killed: no window is moved
 	if err == nil && part == nil {
 		own := s.part
 		part = &own
@@ -189,7 +188,7 @@ func (s *Sender) join(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.run, s.joined, s.part, s.isPlaced = run, time.Now(), *part, isPlaced
+	s.run, s.joined, s.part = run, time.Now(), *part
 	return nil
 }
 
@@ -283,19 +282,25 @@ func (s *Sender) Again(ctx context.Context, put func() error) error {
 	return err
 }
 
-// place makes windows of the host on the grid of the run. One that is as long as several, because fio hung, stays so.
+// place makes windows of the host on the grid of the run. One that is as long as several, because fio hung, stays so. Its ends are the
+// edges that are nearest to its times, as those of its neighbours are.
 func (s *Sender) place(nominal time.Time, docs []*mapping.Interval) (start time.Time) {
 	length := time.Duration(s.run.IntervalMS) * time.Millisecond
-	if len(docs) > 0 && nominal.Sub(docs[0].Time) > length/2 { // fio hung before it
-		nominal = docs[0].Time
+	edge := func(t time.Time) time.Time {
+		return t.Add(time.Duration(s.part.OffsetMS) * time.Millisecond).Round(length).UTC()
 	}
-	start = nominal.Add(time.Duration(s.part.OffsetMS) * time.Millisecond).Round(length).UTC()
+	start = edge(nominal)
 	if !s.isPlaced {
 		s.part.OffsetMS, s.isPlaced = start.Sub(nominal).Milliseconds(), true
 	}
 	end := start.Add(length)
 	if len(docs) > 0 {
-		end = start.Add(max(length, docs[0].Window.End.Sub(nominal).Round(length)))
+		if nominal.Sub(docs[0].Time) > length/2 { // fio hung before it
+			start = edge(docs[0].Time)
+		}
+		if last := edge(docs[0].Window.End); last.After(end) {
+			end = last
+		}
 	}
 	ms := end.Sub(start).Milliseconds()
 	for _, d := range docs {
@@ -403,7 +408,7 @@ func (s *Sender) extra(ctx context.Context) (docs []*mapping.Interval, err error
 		return nil, err
 	}
 	sel := history.Selection{Runs: []string{p.Run}, Level: mapping.Host, Hosts: []string{p.Host}, Light: true}
-	for d, err := range s.store.Intervals(ctx, sel) {
+	for d, err := range raw(s.store).Intervals(ctx, sel) {
 		switch isOwn := err == nil && (d.Fio.Job == p.Unit || strings.HasPrefix(d.Fio.Job, p.Unit+":")); {
 		case errors.Is(err, history.ErrNoIndex):
 			return nil, nil

@@ -204,8 +204,14 @@ func (w *worker) add(slot int, row *Row) (late float64) {
 		start, end = row.At, row.At
 	case row.Whole: // the nearest edges, which are not the same
 		edge := func(t int64) int64 { return max(t+w.length/2, 0) / w.length * w.length }
-		start = edge(row.Start)
-		end = max(edge(row.End), start+w.length)
+		start, end = edge(row.Start), edge(row.End)
+		switch isBefore := row.Start+row.End < 2*start; {
+		case end > start:
+		case isBefore && start > 0:
+			start -= w.length
+		default:
+			end = start + w.length
+		}
 	}
 	first, last := w.windows(start, end)
 	if last-first > maxWindows {
