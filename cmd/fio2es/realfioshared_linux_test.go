@@ -442,12 +442,14 @@ func (s *sharing) counted(h sharedHost) (all []fioCounts) {
 func (c *fioCounts) around(of string, at int64) (least, most bins) {
 	const inTime, apart, beside = 50, 500, 1500
 	last := len(c.times) - 1
+	total := func(i int) int64 { return c.sums[min(i, last)][of].total() }
 	next := slices.IndexFunc(c.times, func(t int64) bool { return t >= at })
 	switch {
 	case next < 0:
 		return c.sums[last][of], c.sums[last][of]
 	case next > 0 && c.times[next] <= at+inTime && c.times[next-1] <= at-apart && c.times[last] >= at+1000 &&
-		(len(c.sums[next-1][of]) > 0 || len(c.sums[next][of]) == 0):
+		(len(c.sums[next-1][of]) > 0 || len(c.sums[next][of]) == 0) &&
+		(total(next) == total(last) || total(next+1) < total(last)): // an end shortly after an edge counts as the edge
 		return c.sums[next][of], c.sums[next][of]
 	}
 	most = c.sums[last][of]

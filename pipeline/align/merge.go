@@ -167,7 +167,8 @@ type group struct {
 	isTwin bool // of another group
 	round  rounder
 
-	ended, edge int64 // index and end of the last window
+	ended       int64 // index of the last window
+	begun, edge int64 // its start and end
 }
 
 // newMerger gives each key of the lowest level slots for read, write, trim and sync, and finds the groups of slots that the keys
@@ -211,7 +212,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 	}
 	index := map[Key]int{}
 	for _, k := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
-		g := group{key: k, slots: slots[k], twin: -1, ended: -2}
+		g := group{key: k, slots: slots[k], twin: -1, ended: -2, begun: math.MinInt64}
 		for _, l := range opt.Levels {
 			if i, ok := index[k.At(l)]; ok && l < k.Level && slices.Equal(m.groups[i].slots, g.slots) {
 				g.twin, g.isTwin, m.groups[i].isTwin = i, true, true
@@ -485,10 +486,12 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 		w.Start += all.start.mean()
 		w.End += all.end.mean()
 	}
-	if g.ended == at.first-1 { // windows neither overlap nor leave gaps, though the mean is over other requests
+	// Windows neither overlap nor leave gaps, though the mean is over other requests. A row that is never cut may begin long before its
+	// window, but no two windows begin at one moment.
+	if g.ended == at.first-1 || w.Start <= g.begun {
 		w.Start = g.edge
 	}
-	g.ended, g.edge = at.last, w.End
+	g.ended, g.begun, g.edge = at.last, w.Start, w.End
 	if !g.isTwin {
 		w.sum = all
 	}
