@@ -19,12 +19,12 @@ func TestOtherVersion(t *testing.T) {
 	}
 	content, err := os.ReadFile(db)
 	check(t, err)
-	for _, version := range []uint32{0, 3} {
+	for _, version := range []uint32{0, 4} {
 		binary.BigEndian.PutUint32(content[60:], version) // user_version in the header of an SQLite file
 		check(t, os.WriteFile(db, content, 0o600))
 		for _, args := range [][]string{{"runs"}, {"percentiles", "latest"}, {"ingest", run}} {
 			c := call(t, nil, append(args, "--history", db)...)
-			if c.code != 1 || c.stdout != "" || !strings.Contains(c.stderr, "this fio2es reads and writes version 2: made by another version of fio2es") {
+			if c.code != 1 || c.stdout != "" || !strings.Contains(c.stderr, "this fio2es reads and writes version 3: made by another version of fio2es") {
 				t.Errorf("version %d, %v: exit code %d: %s%s", version, args, c.code, c.stdout, c.stderr)
 			}
 		}
