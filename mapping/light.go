@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -14,6 +13,9 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // lightForm begins the compact form of [Run.Light]. JSON begins with "{".
@@ -356,7 +358,7 @@ func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
 				(*m)[d.text(key)] = d.text(text)
 			}
 		case *map[string]any:
-			return json.Unmarshal(item.bytes, m)
+			return json.Unmarshal(item.bytes, m, jsontext.AllowDuplicateNames(true))
 		}
 	}
 	return nil
