@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // lightForm begins the compact form of [Run.Light]. JSON begins with "{".
@@ -358,7 +357,7 @@ func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
 				(*m)[d.text(key)] = d.text(text)
 			}
 		case *map[string]any:
-			return json.Unmarshal(item.bytes, m, jsontext.AllowDuplicateNames(true))
+			return json.Unmarshal(item.bytes, m)
 		}
 	}
 	return nil
