@@ -60,7 +60,7 @@ func TestRealFioShared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const tries = 3 // on a busy machine fio may end itself, and of a fio whose first reports come late the first windows may come twice or not
+			const tries = 3 // on a busy machine fio may end itself, and what an ingest makes of reports that come seconds late is not known to a second
 			for try := 1; ; try++ {
 				err := share(t, fio, c.job, c.hosts, c.stages, c.again)
 				if err == nil {

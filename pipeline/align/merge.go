@@ -488,7 +488,7 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 	}
 	// Windows neither overlap nor leave gaps, though the mean is over other requests. A row that is never cut may begin long before its
 	// window, but no two windows begin at one moment.
-	if g.ended == at.first-1 || w.Start <= g.begun {
+	if g.ended == at.first-1 || w.Start <= g.begun && g.edge < w.End {
 		w.Start = g.edge
 	}
 	g.ended, g.begun, g.edge = at.last, w.Start, w.End
