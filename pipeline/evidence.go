@@ -31,8 +31,8 @@ type input struct {
 	live *liveFiles    // nil unless fio still writes
 }
 
-// mostLogs is the largest number of logs of one kind in a run. All logs with rows are open at the same time, with
-// buffers of 130 or 30 KB.
+// mostLogs is the largest number of logs of one kind in a run. Their rows are in memory or they are open, all at
+// the same time, with buffers of 130 or 30 KB.
 const mostLogs = 8000
 
 // makePlan reads the reports and the first rows of the logs of an execution, and plans it. It returns its stages, of which
@@ -262,6 +262,14 @@ func (in *input) sums(needs ...assign.Need) map[assign.Need]assign.Rows {
 func (in *input) last(log *assign.JobLog) (last int64) {
 	const usual, longest = 1 << 14, 1 << 17 // bytes; no row is as long
 	isPossible := func(row *fiolog.Record) bool { return row.Time <= log.First+plan.MaxRun }
+	if l := in.logs[log]; l != nil && l.in == nil {
+		for _, row := range l.ahead {
+			if row.err == nil && isPossible(&row.Record) {
+				last = max(last, row.Time)
+			}
+		}
+		return last
+	}
 	if log.Kind.IsHistogram() && log.Segment < 0 {
 		end, err := log.File.End(usual)
 		if err == nil && bytes.Count(end, []byte{'\n'}) < 2 {

@@ -33,6 +33,10 @@ type logRow struct {
 // readers caches the readers of closed logs, because their buffers are larger than most logs.
 var readers = sync.Pool{New: func() any { return &fiolog.Reader{} }}
 
+// smallLog is the size in bytes up to which a histogram log is read whole when it is opened. Its rows take a tenth of that, packed, and
+// less than the buffers of an open log.
+const smallLog = 256 << 10
+
 // manyLogs is how many logs of an execution may be open before further ones are read with less memory.
 const manyLogs = 500
 
@@ -40,7 +44,11 @@ const manyLogs = 500
 // execution are open.
 func openLog(log *assign.JobLog, count *atomic.Int64) *logFile {
 	l := &logFile{log: log.Log, count: count}
-	file, err := log.File.Open()
+	open := log.File.Open
+	if l.isSmall() {
+		open = log.File.OpenAll
+	}
+	file, err := open()
 	if err != nil {
 		l.ahead = []logRow{{nil, err}}
 		return l
@@ -107,9 +115,18 @@ func (l *logFile) readAhead(n int) []logRow {
 	return l.ahead
 }
 
-// look sets what the first rows of a log show.
+func (l *logFile) isSmall() bool {
+	size := l.log.File.Size
+	return l.log.Kind.IsHistogram() && 0 <= size && size <= smallLog
+}
+
+// look sets what the first rows of a log show. It reads a small log whole, so that thousands of logs need not be open at once.
 func (l *logFile) look(to *assign.JobLog) {
-	for _, row := range l.readAhead(evidence.EnoughRows) {
+	enough := evidence.EnoughRows
+	if l.isSmall() {
+		enough = smallLog
+	}
+	for _, row := range l.readAhead(enough) {
 		switch {
 		case row.err != nil:
 			to.See(nil, row.err)
@@ -156,6 +173,7 @@ func (l *logFile) next() (rec *fiolog.Record, err error, ok bool) {
 			rec = l.ahead[0].Unpack(l.bins)
 			l.bins = rec.Bins
 		}
+		l.ahead[0] = logRow{} // thousands of logs hold such rows
 		l.ahead = l.ahead[1:]
 	} else {
 		l.bins = nil

@@ -10,8 +10,9 @@ func Compare(a, b string) int {
 	const digits = "0123456789"
 	x, y := a, b
 	for x != "" && y != "" {
-		afterX, afterY := strings.TrimLeft(x, digits), strings.TrimLeft(y, digits)
-		if len(afterX) < len(x) && len(afterY) < len(y) {
+		c, d := x[0], y[0]
+		if '0' <= c && c <= '9' && '0' <= d && d <= '9' {
+			afterX, afterY := strings.TrimLeft(x, digits), strings.TrimLeft(y, digits)
 			m := strings.TrimLeft(x[:len(x)-len(afterX)], "0")
 			n := strings.TrimLeft(y[:len(y)-len(afterY)], "0")
 			if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
@@ -20,7 +21,7 @@ func Compare(a, b string) int {
 			x, y = afterX, afterY
 			continue
 		}
-		switch c, d := x[0], y[0]; {
+		switch {
 		case c == d:
 		case c == '/':
 			return -1

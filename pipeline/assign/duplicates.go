@@ -173,16 +173,12 @@ type copyOf struct {
 }
 
 // contents finds the logs and reports of runs that have the same content. Files whose size is not known, empty files and
-// those that cannot be read are like no other. It reads files only as long as another may be equal: of reports
-// and large logs first the beginnings of those of one size, then the rest.
+// those that cannot be read are like no other. It reads files only as long as another may be equal: first the beginnings of
+// those of one size, then the rest.
 func (s *sorter) contents() map[*evidence.File]copyOf {
-	const large = 1 << 20 // bytes
-	all, isReport := map[*evidence.File]copyOf{}, map[*evidence.File]bool{}
+	all := map[*evidence.File]copyOf{}
 	var files []*evidence.File
 	for _, r := range present(s.runs) {
-		for _, f := range r.Reports {
-			isReport[f.File] = true
-		}
 		for _, f := range r.written() {
 			if _, ok := all[f]; ok {
 				continue
@@ -193,17 +189,11 @@ func (s *sorter) contents() map[*evidence.File]copyOf {
 			}
 		}
 	}
-	beginning := func(f *evidence.File) (b evidence.Beginning) {
-		if f.Size > large || isReport[f] { // which begins with its time, and is read later
-			b = f.Beginning()
-		}
-		return b
-	}
 	for _, sized := range group.By(files, func(f *evidence.File) int64 { return f.Size }) {
 		if len(sized) < 2 {
 			continue
 		}
-		for _, begun := range group.By(sized, beginning) {
+		for _, begun := range group.By(sized, (*evidence.File).Beginning) {
 			if len(begun) < 2 {
 				continue
 			}

@@ -1,5 +1,11 @@
 package evidence
 
+import (
+	"io"
+
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
 // Digest reads the file, unless its content was hashed before.
 func (f *File) Digest() Digest {
 	f.mu.Lock()
@@ -34,4 +40,37 @@ func (f *File) hash(read func(*text)) *Digest {
 	}
 	read(t)
 	return t.digest()
+}
+
+// OpenAll opens the content for one who reads all of it: with that it is hashed for [File.Digest].
+func (f *File) OpenAll() (io.ReadCloser, error) {
+	in, err := f.Open()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.renew()
+	if _, _, hasSum := f.Sum(); err != nil || hasSum || f.digest != nil {
+		return in, err
+	}
+	return &hashed{newText(in), in, f, f.seen}, nil
+}
+
+// hashed is the content of a file that keeps its digest when all was read.
+type hashed struct {
+	*text
+	io.Closer
+	file *File
+	seen source.State // before it was read
+}
+
+// Read implements [io.Reader].
+func (h *hashed) Read(p []byte) (int, error) {
+	n, err := h.text.Read(p)
+	if err == io.EOF {
+		h.file.mu.Lock()
+		defer h.file.mu.Unlock()
+		if h.file.seen == h.seen {
+			h.file.digest = h.text.digest()
+		}
+	}
+	return n, err
 }

@@ -1,10 +1,14 @@
 package evidence_test
 
 import (
+	"io"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/evidence"
 )
 
 // TestDigest: a file has the same digest and beginning, also if it was read before.
@@ -27,6 +31,44 @@ func TestDigest(t *testing.T) {
 		}
 		if has := hashed.Digest().Begin != ""; has != (name == "digits" || name == "late" || name == "ends with") {
 			t.Errorf("%s: begins %+v", name, begun)
+		}
+	}
+}
+
+// TestOpenAll: who reads all of a file hashes it, unless it becomes another one meanwhile.
+func TestOpenAll(t *testing.T) {
+	for _, grows := range []bool{false, true} {
+		f := write(t, "a.log", strings.Repeat("1000, 0, 4096\n", 10_000))
+		in, err := f.OpenAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.Read(make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		if grows {
+			if err := os.WriteFile(f.Disk, []byte("1\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.Beginning() // sees a change
+		if _, err := io.Copy(io.Discard, in); err != nil {
+			t.Fatal(err)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+		want := evidence.Of(f.File).Digest()
+		if was := f.State(); !grows { // nothing is read again, so another content of that size and time is not seen
+			if err := os.WriteFile(f.Disk, make([]byte, was.Size), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(f.Disk, time.Time{}, was.ModTime); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := f.Digest(); got != want {
+			t.Errorf("grows %v: %+v, want %+v", grows, got, want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ type Opening struct {
 // EnoughRows are enough to measure the interval and when rows are due.
 const EnoughRows = 16
 
-// See adds a row, which is kept, or the error in its place. Only the first row keeps its bins. A log that is only damaged can be read.
+// See adds a row, which is kept, or the error in its place. Only the first row keeps a bin, its slowest. A log that is only damaged can be read.
 func (o *Opening) See(row *fiolog.Record, err error) {
 	switch {
 	case err == nil && len(o.Rows) == EnoughRows:
@@ -26,8 +26,10 @@ func (o *Opening) See(row *fiolog.Record, err error) {
 		if len(o.Rows) == 0 {
 			o.Head, o.Damage = Head{HasRows: true, IsZero: row.Total == 0, First: row.Time, Layout: row.Layout}, nil
 		}
-		if len(o.Rows) > 0 {
+		if n := len(row.Bins); len(o.Rows) > 0 || n == 0 {
 			row.Bins = nil
+		} else {
+			row.Bins = slices.Clone(row.Bins[n-1:])
 		}
 		o.Rows = append(o.Rows, row)
 	case len(o.Rows) > 0:
