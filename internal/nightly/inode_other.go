@@ -2,5 +2,7 @@
 
 package nightly
 
+import "io/fs"
+
 // inode returns nothing, because these systems have nothing in common.
-func inode(string) (changed, number int64) { return 0, 0 }
+func inode(fs.FileInfo) (changed int64, number uint64) { return 0, 0 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -63,7 +64,7 @@ func (n *Night) Begin(ctx context.Context, paths []string, now time.Time) error 
 	isSettled, all := len(found.Problems) == 0, []string{n.Settings}
 	for _, f := range found.Files {
 		written := f.Info.ModTime().UnixNano()
-		changed, number := inode(f.Name)
+		changed, number := inode(f.Info)
 		state := fmt.Sprint(f.Info.Size(), written, changed, number)
 		if max(written, changed) >= limit {
 			state, isSettled = "", false
@@ -77,7 +78,12 @@ func (n *Night) Begin(ctx context.Context, paths []string, now time.Time) error 
 }
 
 func hash(texts []string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", texts))
+	var all []byte
+	for _, text := range texts {
+		all = append(strconv.AppendInt(all, int64(len(text)), 10), ' ')
+		all = append(all, text...)
+	}
+	sum := sha256.Sum256(all)
 	return hex.EncodeToString(sum[:16])
 }
 
