@@ -226,7 +226,7 @@ func must[T any](v T, err error) T {
 
 // Placeholders: of a part, with what is before it on its line and its own values, and of a value, ${name} or ${id:name}.
 var (
-	partPlace   = late.Regexp(`(?m)^( *)(.*)"\$\{part:([a-z-]+)((?: [a-z]+=[^" }]+)*)\}"`)
+	partPlace   = late.Regexp(`^( *)(.*)"\$\{part:([a-z-]+)((?: [a-z]+=[^" }]+)*)\}"`)
 	placeholder = late.Regexp(`\$\{([^}]*)\}`)
 )
 
@@ -237,7 +237,7 @@ func (b *builder) withParts(file string, own map[string]string) string {
 	for name, value := range own {
 		text = strings.ReplaceAll(text, "${"+name+"}", value)
 	}
-	return partPlace().ReplaceAllStringFunc(text, func(line string) string {
+	insert := func(line string) string {
 		place := partPlace().FindStringSubmatch(line)
 		values := map[string]string{}
 		maps.Copy(values, own)
@@ -247,7 +247,15 @@ func (b *builder) withParts(file string, own map[string]string) string {
 		}
 		part := strings.TrimSpace(b.withParts("parts/"+place[3]+".json", values))
 		return place[1] + place[2] + strings.ReplaceAll(part, "\n", "\n"+place[1])
-	})
+	}
+	var whole strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "${part:") { // few have one, and the expression is slow
+			line = partPlace().ReplaceAllStringFunc(line, insert)
+		}
+		whole.WriteString(line)
+	}
+	return whole.String()
 }
 
 // text returns a file with values in place of placeholders.

@@ -41,7 +41,7 @@ func (b *builder) formats(fields map[string]string) map[string]any {
 	for _, f := range list {
 		for _, pattern := range f.Fields {
 			for field, typ := range fields {
-				if must(path.Match(pattern, field)) && f.isFor(typ) {
+				if f.isFor(typ) && must(path.Match(pattern, field)) {
 					formats[field] = map[string]any{"id": f.ID, "params": f.Params}
 				}
 			}

@@ -35,9 +35,10 @@ func metricsOf(metrics []facts.Metric) statistic {
 
 func sharesAbove(latencies []float64) statistic {
 	return func(r requests) (shares []float64) {
+		total := r.latency.Total()
 		for _, latency := range latencies {
 			within, _, _ := r.latency.CountWithin(latency)
-			shares = append(shares, 1-within/r.latency.Total())
+			shares = append(shares, 1-within/total)
 		}
 		return shares
 	}
