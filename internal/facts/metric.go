@@ -162,6 +162,11 @@ func (m Metric) OfTotals(t *mapping.Totals) Number {
 	case Bandwidth:
 		value = t.Bandwidth
 	default:
+		if l := &t.Latency; l.HasPercentiles() && t.Unbinned == 0 && isBelowOpen(l) { // as most, and questions to histories need millions
+			if us, ok := l.Figure(m.Name); ok {
+				return Known(us)
+			}
+		}
 		l := LatenciesOfTotals(t)
 		return l.Number(m.Name)
 	}

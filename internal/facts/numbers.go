@@ -94,6 +94,9 @@ func newLatencies(figure func(name string) (us float64, ok bool)) Latencies {
 	return a
 }
 
+// isBelowOpen reports whether no latency is in fio's last bin.
+func isBelowOpen(l *mapping.Latency) bool { return max(l.Max, l.P9999) < l.OpenFrom() }
+
 // LatenciesOf returns the latencies in a document. A document of averages has only the mean.
 func LatenciesOf(l *mapping.Latency) Latencies {
 	if !l.HasPercentiles() {
@@ -101,7 +104,7 @@ func LatenciesOf(l *mapping.Latency) Latencies {
 	}
 	a := newLatencies(l.Figure)
 	a.open = l.OpenFrom()
-	if max(l.Max, l.P9999) < a.open { // as in most runs, and lists call this for each
+	if isBelowOpen(l) {
 		return a
 	}
 	slowest := math.Inf(1)

@@ -65,39 +65,34 @@ const LeastLevel = 3
 const price = 2.2 * outlier * outlier
 
 // Detect finds the changes in a series by at least least, a share: 0.05 finds changes of 5 % or more. It ignores
-// numbers that are not positive. The times between the numbers do not matter.
-func Detect(series []Value, least float64) []Change {
-	var x []Value // logarithms
-	var at []int  // their indices in the series
+// numbers that are not positive. The times between the numbers do not matter. visible is the smallest change, as a share, that Detect
+// finds if the last [LeastLevel] numbers have it: smaller changes are not ruled out by finding none. It is +Inf if the series is too
+// short for a change.
+func Detect(series []Value, least float64) (changes []Change, visible float64) {
+	x := make([]Value, 0, len(series)) // logarithms
+	at := make([]int, 0, len(series))  // their indices in the series
 	for i, v := range series {
 		if v.Low > 0 && !math.IsInf(v.Low, 1) {
-			x, at = append(x, Value{math.Log(v.Low), math.Log(v.High)}), append(at, i)
+			low := math.Log(v.Low)
+			high := low
+			if !v.IsKnown() {
+				high = math.Log(v.High)
+			}
+			x, at = append(x, Value{low, high}), append(at, i)
 		}
 	}
-	starts := levels(x, deviation(x), price)
-	changes := measure(x, starts, least)
+	noise := deviation(x)
+	changes = measure(x, levels(x, noise, price), least)
 	for i := range changes {
 		changes[i].At = at[changes[i].At]
 	}
-	return changes
-}
-
-// Visible returns the smallest change, as a share, that [Detect] finds in a series if its last [LeastLevel] numbers have it. Then
-// smaller changes are not ruled out by finding none. It is +Inf if the series is too short for a change.
-func Visible(series []Value) float64 {
-	var x []Value
-	for _, v := range series {
-		if v.Low > 0 && !math.IsInf(v.Low, 1) {
-			x = append(x, Value{math.Log(v.Low), math.Log(v.High)})
-		}
-	}
 	n := float64(len(x))
 	if len(x) < 2*LeastLevel {
-		return math.Inf(1)
+		return changes, math.Inf(1)
 	}
 	// A step of height h in the last k of n numbers costs k*(n-k)/n*h² if no change of level explains it.
 	const k = LeastLevel
-	return math.Expm1(deviation(x) * math.Sqrt(price*n/(k*(n-k))))
+	return changes, math.Expm1(noise * math.Sqrt(price*n/(k*(n-k))))
 }
 
 // minNoise is the smallest standard deviation that noise is assumed to have: 0.5 %, because neighbouring numbers may
@@ -108,7 +103,7 @@ const minNoise = 0.005
 // from differences between numbers, because changes of level hardly affect these.
 func deviation(x []Value) float64 {
 	one, two := steps(x, 1), steps(x, 2)
-	noise := spread(one) / math.Sqrt2
+	noise := spread(slices.Clone(one)) / math.Sqrt2
 	if n := float64(len(x)); n >= 20 && noise > 0 {
 		// If the noise of neighbouring numbers has the correlation r, the variances of the differences are 2(1-r) and
 		// 2(1-r²) times that of the noise. Sums then vary as if the variance were (1+r)/(1-r) times as large. A short
@@ -121,26 +116,27 @@ func deviation(x []Value) float64 {
 
 // steps returns the absolute differences between numbers with a distance of apart. Those between two numbers without an upper bound
 // are not known, and left out.
-func steps(x []Value, apart int) (all []Value) {
+func steps(x []Value, apart int) []float64 {
+	all := make([]float64, 0, len(x))
 	for i := apart; i < len(x); i++ {
 		if a, b := x[i], x[i-apart]; !math.IsInf(a.High, 1) || !math.IsInf(b.High, 1) {
-			all = append(all, Known(math.Abs(a.Middle()-b.Middle())))
+			all = append(all, math.Abs(a.Middle()-b.Middle()))
 		}
 	}
 	return all
 }
 
-// spread returns the standard deviation of differences. It is computed from their median, which is 0.6745 standard
-// deviations for a normal distribution.
-func spread(steps []Value) float64 { return Median(steps).Low / 0.6745 }
+// spread returns the standard deviation of differences, which it puts into another order. It is computed from their median, which is
+// 0.6745 standard deviations for a normal distribution.
+func spread(steps []float64) float64 { return median(steps) / 0.6745 }
 
 // variance returns the variance of differences without outliers. It uses all other differences, because it then
 // varies less than the square of their spread.
-func variance(steps []Value) float64 {
-	sum, n, most := 0.0, 0.0, outlier*spread(steps)
+func variance(steps []float64) float64 {
+	sum, n, most := 0.0, 0.0, outlier*spread(slices.Clone(steps))
 	for _, s := range steps {
-		if s.Low <= most {
-			sum, n = sum+s.Low*s.Low, n+1
+		if s <= most {
+			sum, n = sum+s*s, n+1
 		}
 	}
 	return sum / max(n, 1)
@@ -152,48 +148,52 @@ func levels(x []Value, noise, price float64) []int {
 		return nil
 	}
 	step := noise / 4 // between the levels that are tried, which are near the numbers
-	places := map[int]bool{}
 	first := x[0].Low
+	places := make([]int, 0, len(x))
 	for _, v := range x {
-		for near := -4; near <= 4; near++ {
-			places[int(math.Round((v.Low-first)/step))+near] = true
-			if !v.IsKnown() && !math.IsInf(v.High, 1) {
-				places[int(math.Round((v.High-first)/step))+near] = true
-			}
+		places = append(places, int(math.Round((v.Low-first)/step)))
+		if !v.IsKnown() && !math.IsInf(v.High, 1) {
+			places = append(places, int(math.Round((v.High-first)/step)))
 		}
 	}
-	grid := make([]float64, 0, len(places))
-	for place := range places {
-		grid = append(grid, first+float64(place)*step)
+	slices.Sort(places)
+	var grid []float64
+	next := math.MinInt // place of the next level
+	for _, place := range places {
+		for next = max(next, place-4); next <= place+4; next++ {
+			grid = append(grid, first+float64(next)*step)
+		}
 	}
-	slices.Sort(grid)
 	cost := make([]float64, len(grid)) // lowest cost of the numbers so far, if the last one has this level
-	from := make([][]int32, len(x))    // by number and level: the start of that level
+	start := make([]int, len(grid))    // where that level then starts
+	lowest := make([]int, len(x))      // by number: where the level with the lowest cost starts
 	best := 0.0                        // lowest cost over all levels before this number
 	for i, v := range x {
-		from[i] = make([]int32, len(grid))
-		next, nextLevel := math.Inf(1), 0
+		most := best + price
+		isKnown, lowestCost := v.IsKnown(), math.Inf(1)
 		for l, level := range grid {
-			start := int32(i)
-			if i > 0 && cost[l] <= best+price {
-				start = from[i-1][l]
-			} else if i > 0 {
-				cost[l] = best + price
+			c := cost[l]
+			if c > most {
+				c, start[l] = most, i
 			}
-			from[i][l] = start
-			d := v.from(level) / noise
-			if cost[l] += min(d*d, outlier*outlier); cost[l] < next {
-				next, nextLevel = cost[l], l
+			d := math.Abs(v.Low - level)
+			if !isKnown {
+				d = v.from(level)
+			}
+			if d /= noise; d < outlier {
+				c += d * d
+			} else {
+				c += outlier * outlier
+			}
+			if cost[l] = c; c < lowestCost {
+				lowestCost, lowest[i] = c, start[l]
 			}
 		}
-		best = next
-		from[i] = append(from[i], from[i][nextLevel]) // start of the level with the lowest cost
+		best = lowestCost
 	}
 	var starts []int
-	for i := len(x) - 1; i >= 0; {
-		start := int(from[i][len(grid)])
-		starts = append(starts, start)
-		i = start - 1
+	for i := len(x) - 1; i >= 0; i = lowest[i] - 1 {
+		starts = append(starts, lowest[i])
 	}
 	slices.Reverse(starts)
 	return starts
@@ -201,22 +201,65 @@ func levels(x []Value, noise, price float64) []int {
 
 // Median returns the middle of some numbers, or 0 if there are none.
 func Median(x []Value) Value {
-	if len(x) == 0 {
-		return Value{}
-	}
+	list := make([]float64, len(x))
 	middle := func(of func(Value) float64) float64 {
-		list := make([]float64, len(x))
 		for i, v := range x {
 			list[i] = of(v)
 		}
-		slices.Sort(list)
-		return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
+		return median(list)
 	}
 	low := middle(func(v Value) float64 { return v.Low })
 	if areKnown(x) {
 		return Known(low)
 	}
 	return Value{low, middle(func(v Value) float64 { return v.High })}
+}
+
+// median returns the middle of some numbers, or 0 if there are none. It divides the list as [nth] does.
+func median(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	middle := (len(list) - 1) / 2
+	low := nth(list, middle)
+	if len(list)%2 == 1 {
+		return low
+	}
+	return (low + slices.Min(list[middle+1:])) / 2
+}
+
+// nth returns the number that is at an index if a list is sorted. It divides the list there: no number before is larger, and none after is
+// smaller. Sorting all takes several times as long.
+func nth(list []float64, index int) float64 {
+	const few = 16
+	low, high := 0, len(list)
+	for high-low > few {
+		a, b, c := list[low], list[low+(high-low)/2], list[high-1]
+		pivot := max(min(a, b), min(max(a, b), c)) // their middle
+		i, k := low, high-1
+		for i <= k {
+			for list[i] < pivot {
+				i++
+			}
+			for list[k] > pivot {
+				k--
+			}
+			if i <= k {
+				list[i], list[k] = list[k], list[i]
+				i, k = i+1, k-1
+			}
+		}
+		switch {
+		case index <= k:
+			high = k + 1
+		case index >= i:
+			low = i
+		default:
+			return list[index]
+		}
+	}
+	slices.Sort(list[low:high])
+	return list[index]
 }
 
 // areKnown reports whether all numbers are known. Then their upper bounds need not be sorted, too.
@@ -266,22 +309,24 @@ const mostCompared = 200
 func ratios(before, after []Value) (middle Value, low, high float64) {
 	before, after = before[max(len(before)-mostCompared, 0):], after[:min(len(after), mostCompared)]
 	m, n := float64(len(before)), float64(len(after))
-	lows, highs := make([]float64, 0, len(before)*len(after)), make([]float64, 0, len(before)*len(after))
+	areAllKnown := areKnown(before) && areKnown(after)
+	lows, highs := make([]float64, 0, len(before)*len(after)), []float64(nil)
 	for _, a := range after {
 		for _, b := range before {
-			lows, highs = append(lows, a.Low-b.High), append(highs, a.High-b.Low)
+			lows = append(lows, a.Low-b.High)
+			if !areAllKnown {
+				highs = append(highs, a.High-b.Low)
+			}
 		}
 	}
-	slices.Sort(lows)
-	if areKnown(before) && areKnown(after) {
+	if areAllKnown {
 		highs = lows
-	} else {
-		slices.Sort(highs)
 	}
 	const z = 2.576
 	last := len(lows) - 1
 	k := int(math.Floor(m*n/2 - z*math.Sqrt(m*n*(m+n+1)/12)))
 	k = min(max(k, 0), last)
-	middle = Value{(lows[last/2] + lows[(last+1)/2]) / 2, (highs[last/2] + highs[(last+1)/2]) / 2}
-	return middle, lows[k], highs[last-k]
+	middle = Value{median(lows), median(highs)}
+	half := last / 2 // k is less, and the medians have divided the lists there
+	return middle, nth(lows[:half+1], min(k, half)), nth(highs[half:], max(last-k, half)-half)
 }

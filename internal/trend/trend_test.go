@@ -52,14 +52,14 @@ func share(series int, has func(r *rand.Rand) bool) float64 {
 
 // TestLeastLevel: three unusual numbers are a change, and no level is shorter.
 func TestLeastLevel(t *testing.T) {
-	if n := len(Detect(exact(1, 1, 1, 2, 2, 2), 0.02)); n != 1 {
+	if n := len(detect(exact(1, 1, 1, 2, 2, 2), 0.02)); n != 1 {
 		t.Errorf("%d changes, want 1", n)
 	}
 	share(500, func(r *rand.Rand) bool {
 		n := 1 + r.IntN(12)
 		series := made(r, n, "heavy", 0.05, map[int]float64{r.IntN(n): 2, r.IntN(n): 0.3, n - 2: 5})
 		last := 0
-		for _, c := range Detect(series, 0.02) {
+		for _, c := range detect(series, 0.02) {
 			if c.At-last < LeastLevel || n-c.At < LeastLevel {
 				t.Errorf("a change at %d after one at %d: %v", c.At, last, series)
 			}
@@ -76,7 +76,7 @@ func TestFalseAlarms(t *testing.T) {
 	for kind, most := range map[string]float64{"normal": 1, "heavy": 1, "skewed": 1, "outliers": 1, "lasting": 5} {
 		for _, sigma := range []float64{0.02, 0.15} {
 			for _, n := range []int{12, 30, 365} {
-				alarms := share(memtest.Scale(100, 1000), func(r *rand.Rand) bool { return len(Detect(made(r, n, kind, sigma, nil), 0.02)) > 0 })
+				alarms := share(memtest.Scale(100, 1000), func(r *rand.Rand) bool { return len(detect(made(r, n, kind, sigma, nil), 0.02)) > 0 })
 				t.Logf("%-9s noise %4.1f %%, %3d numbers: %.2f %% false alarms", kind, 100*sigma, n, alarms)
 				if alarms > most {
 					t.Errorf("%s noise of %v, %d numbers: %v %% false alarms, want %v", kind, sigma, n, alarms, most)
@@ -103,7 +103,7 @@ func TestFound(t *testing.T) {
 	} {
 		found := share(100, func(r *rand.Rand) bool {
 			at := 60 + r.IntN(100)
-			changes := Detect(made(r, at+c.after, c.kind, c.sigma, map[int]float64{at: c.size}), 0.02)
+			changes := detect(made(r, at+c.after, c.kind, c.sigma, map[int]float64{at: c.size}), 0.02)
 			return len(changes) == 1 && changes[0].At >= at-1 && changes[0].At <= at+1
 		})
 		t.Logf("%-9s noise %4.1f %%, %+3.0f %%, %2d numbers later: %.0f %% found", c.kind, 100*c.sigma, 100*c.size-100, c.after, found)
@@ -127,7 +127,7 @@ func TestFoundInShort(t *testing.T) {
 	} {
 		at := c.n * 2 / 3
 		found := share(300, func(r *rand.Rand) bool {
-			changes := Detect(made(r, c.n, c.kind, c.sigma, map[int]float64{at: c.size}), 0.03)
+			changes := detect(made(r, c.n, c.kind, c.sigma, map[int]float64{at: c.size}), 0.03)
 			return len(changes) == 1 && changes[0].At >= at-1 && changes[0].At <= at+1
 		})
 		t.Logf("%-9s noise %4.1f %%, %+3.0f %%, %2d numbers: %.0f %% found", c.kind, 100*c.sigma, 100*c.size-100, c.n, found)
@@ -142,7 +142,7 @@ func TestSize(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"normal", "heavy", "skewed", "outliers"} {
 		within := share(300, func(r *rand.Rand) bool {
-			changes := Detect(made(r, 90, kind, 0.02, map[int]float64{50: 1.2}), 0.02)
+			changes := detect(made(r, 90, kind, 0.02, map[int]float64{50: 1.2}), 0.02)
 			return len(changes) == 1 && changes[0].Low <= 1.2 && 1.2 <= changes[0].High && changes[0].Low <= changes[0].Ratio.Low && changes[0].Ratio.Low <= changes[0].High
 		})
 		if within < 95 {
@@ -158,7 +158,7 @@ func TestSeveral(t *testing.T) {
 		{100: 1.1, 110: 1 / 1.1}, {20: 1.3, 60: 1.3, 100: 1.3, 140: 0.3}, {3: 2}, {197: 0.5},
 	} {
 		found := share(100, func(r *rand.Rand) bool {
-			changes := Detect(made(r, 200, "outliers", 0.02, want), 0.02)
+			changes := detect(made(r, 200, "outliers", 0.02, want), 0.02)
 			for _, c := range changes {
 				if want[c.At] == 0 && want[c.At-1] == 0 && want[c.At+1] == 0 {
 					return false
@@ -179,7 +179,7 @@ func TestOutliers(t *testing.T) {
 		s := made(r, 50, "normal", 0.01, nil)
 		s[at] = Known(s[at].Low * 1e6)
 		s[at+1] = Known(s[at+1].Low * 1e6)
-		if c := Detect(s, 0); len(c) != 0 {
+		if c := detect(s, 0); len(c) != 0 {
 			t.Errorf("%d: %v", at, c)
 		}
 	}
@@ -190,7 +190,7 @@ func TestDetect(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		series := made(r, r.IntN(120), []string{"normal", "heavy", "skewed", "outliers"}[r.IntN(4)], 0.05, map[int]float64{r.IntN(120): 1.5})
-		want := Detect(series, 0.05)
+		want := detect(series, 0.05)
 
 		var scaled, gaps []Value
 		places := []int{}
@@ -201,7 +201,7 @@ func TestDetect(t *testing.T) {
 			}
 			places, gaps = append(places, len(gaps)), append(gaps, v)
 		}
-		for name, got := range map[string][]Change{"in another unit": Detect(scaled, 0.05), "with gaps": Detect(gaps, 0.05)} {
+		for name, got := range map[string][]Change{"in another unit": detect(scaled, 0.05), "with gaps": detect(gaps, 0.05)} {
 			if len(got) != len(want) {
 				t.Fatalf("%s: %v, want %v", name, got, want)
 			}
@@ -222,10 +222,10 @@ func TestDetect(t *testing.T) {
 			}
 		}
 	}
-	if c := Detect(nil, 0); c != nil {
+	if c := detect(nil, 0); c != nil {
 		t.Error(c)
 	}
-	if c := Detect(exact(5, 5, 5, 5, 9, 9, 9, 9), 0.02); len(c) != 1 || c[0].At != 4 || math.Round(c[0].Before.Low) != 5 || math.Round(c[0].After.Low) != 9 {
+	if c := detect(exact(5, 5, 5, 5, 9, 9, 9, 9), 0.02); len(c) != 1 || c[0].At != 4 || math.Round(c[0].Before.Low) != 5 || math.Round(c[0].After.Low) != 9 {
 		t.Error(c)
 	}
 }
@@ -255,7 +255,7 @@ func TestFalseAlarmsOfBounds(t *testing.T) {
 	for _, sigma := range []float64{0.02, 0.15} {
 		for _, limit := range []float64{-1, -0.3, 0, 0.3, 1} { // in standard deviations
 			alarms := share(1000, func(r *rand.Rand) bool {
-				return len(Detect(cut(made(r, 365, "normal", sigma, nil), 1000*math.Exp(limit*sigma)), 0.02)) > 0
+				return len(detect(cut(made(r, 365, "normal", sigma, nil), 1000*math.Exp(limit*sigma)), 0.02)) > 0
 			})
 			t.Logf("noise %4.1f %%, bounds from %+.1f deviations on: %.2f %% false alarms", 100*sigma, limit, alarms)
 			if alarms > 1 {
@@ -285,7 +285,7 @@ func TestBounds(t *testing.T) {
 		"from bounds to one more": {slices.Concat(bounds(17), numbers(5), bounds(17)), "20: >=17 to 5, <=0.29 in 0.00 to 0.29; 40: 5 to >=17, >=3.40 in 3.40 to +Inf"},
 	} {
 		var got []string
-		for _, ch := range Detect(c.series, 0.02) {
+		for _, ch := range detect(c.series, 0.02) {
 			text := func(v Value, format string) string {
 				switch {
 				case v.IsKnown():
@@ -327,6 +327,32 @@ func logs(series []Value) (x []Value) {
 func BenchmarkDetect(b *testing.B) {
 	s := made(rand.New(rand.NewPCG(1, 2)), 365, "outliers", 0.02, map[int]float64{100: 1.1, 200: 0.8})
 	for b.Loop() {
-		Detect(s, 0.02)
+		detect(s, 0.02)
+	}
+}
+
+func detect(series []Value, least float64) []Change {
+	changes, _ := Detect(series, least)
+	return changes
+}
+
+// TestNth: each number is where it would be in the sorted list.
+func TestNth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 300 {
+		list := make([]float64, n+1)
+		for i := range list {
+			list[i] = []float64{rng.NormFloat64(), float64(rng.IntN(3)), float64(i), math.Inf(1)}[(n+rng.IntN(2))%4]
+		}
+		sorted := slices.Clone(list)
+		slices.Sort(sorted)
+		for _, i := range []int{0, n / 3, n / 2, n, rng.IntN(n + 1)} {
+			if got := nth(list, i); got != sorted[i] {
+				t.Fatalf("number %d of %d is %v, want %v", i, n+1, got, sorted[i])
+			}
+		}
+		if slices.Sort(list); !slices.Equal(list, sorted) {
+			t.Fatal("other numbers")
+		}
 	}
 }

@@ -162,11 +162,12 @@ func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series
 			if s.known, s.unknown = len(s.Runs), len(s.Unknown); s.known+s.unknown == 0 {
 				continue
 			}
-			s.visible = max(trend.Visible(s.Values), least)
 			if s.Median = trend.Known(math.NaN()); len(s.Values) > 0 {
 				s.Median = trend.Median(s.Values)
 			}
-			for _, c := range trend.Detect(s.Values, least) {
+			changes, visible := trend.Detect(s.Values, least)
+			s.visible = max(visible, least)
+			for _, c := range changes {
 				isOfDay := func(i int) bool { return i < len(s.Runs) && Day(s.Runs[i]) == Day(s.Runs[c.At]) }
 				s.Changes = append(s.Changes, Change{c, s.Runs[c.At-1], s.Runs[c.At], isOfDay(c.At-1) || isOfDay(c.At+1)})
 			}
