@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fio2es/fio2es/hist"
 )
 
@@ -146,7 +148,7 @@ func appendObject(b []byte, v reflect.Value) []byte {
 
 var (
 	timeType, levelType         = reflect.TypeFor[time.Time](), reflect.TypeFor[Level]()
-	runType                     = reflect.TypeFor[Run]()
+	runType, configType         = reflect.TypeFor[Run](), reflect.TypeFor[jsontext.Value]()
 	latencyType, fioLatencyType = reflect.TypeFor[Latency](), reflect.TypeFor[FioLatency]()
 )
 
@@ -202,6 +204,9 @@ func appendValue(b []byte, v reflect.Value) []byte {
 		}
 		return appendValue(b, v.Elem())
 	case reflect.Slice:
+		if v.Type() == configType {
+			return appendConfig(b, v.Bytes())
+		}
 		b = append(b, '[')
 		for i := range v.Len() {
 			b = append(appendValue(b, v.Index(i)), ',')
@@ -219,6 +224,14 @@ func appendValue(b []byte, v reflect.Value) []byte {
 		return closeWith(b, '}')
 	}
 	return appendString(b, fmt.Sprint(v))
+}
+
+// appendConfig appends a configuration in one form, whoever wrote it.
+func appendConfig(b []byte, config jsontext.Value) []byte {
+	if with, err := jsontext.AppendFormat(b, config); err == nil {
+		return with
+	}
+	return b
 }
 
 // closeWith ends an object or a list. Its items have commas after them.

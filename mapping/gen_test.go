@@ -45,7 +45,7 @@ func sampleRun() *mapping.Run {
 			Start: start, End: start.Add(time.Minute), Ingest: d.Run.Ingest, Labels: d.Run.Labels, Complete: true,
 		},
 		CBT:    d.CBT,
-		Config: map[string]any{"op_size": 4194304.0, "mode": "randwrite", "use_existing": true, "nested": map[string]any{"b": []any{1.5, nil}, "a": "<&>"}},
+		Config: mapping.ConfigOf(map[string]any{"op_size": 4194304.0, "mode": "randwrite", "use_existing": true, "nested": map[string]any{"b": []any{1.5, nil}, "a": "<&>"}}),
 		Fio:    mapping.FioInfo{Version: "fio-3.36", Options: map[string]string{"rw": "randwrite", "bs": "4k"}, Jobs: 16},
 		Hosts: []mapping.RunHost{
 			{Name: "client-01.example.org", Jobs: 8, Start: start, Clock: "job_start"},
@@ -145,7 +145,9 @@ func genRun(t *rapid.T) *mapping.Run {
 	run.Run.Compacted = mapping.Compacted{From: genText(t, "from") + "x", IntervalMS: 1000, At: genTime(t, "at")}
 	run.Run.Edited, run.Run.Note = genMap(t, "edited"), genText(t, "note")
 	run.NoWindows, run.All.Fio = genText(t, "no windows"), genFio(t)
-	run.Config = map[string]any{genText(t, "key"): genSize(t, "value"), "text": genText(t, "text")}
+	run.Config = mapping.ConfigOf(map[string]any{
+		genText(t, "key"): genSize(t, "value"), "text": genText(t, "text"), "odd": []any{7, map[string]any{}, []any{}, nil, false, "\xff\xfe", -0.5, 1e300},
+	})
 	return run
 }
 

@@ -1,9 +1,9 @@
 package mapping
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"maps"
 	"math"
@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json"
 )
 
 // lightForm begins the compact form of [Run.Light]. JSON begins with "{".
@@ -147,6 +145,9 @@ func appendLightValue(b []byte, number uint64, v reflect.Value, isItem bool) []b
 		return b
 	case reflect.Slice:
 		return nested(func(b []byte) []byte {
+			if v.Type() == configType {
+				return appendConfig(b, v.Bytes())
+			}
 			for i := range v.Len() {
 				b = appendLightValue(b, 0, v.Index(i), true)
 			}
@@ -154,17 +155,9 @@ func appendLightValue(b []byte, number uint64, v reflect.Value, isItem bool) []b
 		})
 	}
 	return nested(func(b []byte) []byte { // a map
-		switch m := v.Interface().(type) {
-		case map[string]string:
-			for _, key := range slices.Sorted(maps.Keys(m)) {
-				b = appendLightText(appendLightText(b, key), m[key])
-			}
-		case map[string]any: // the configuration, which few questions are about: JSON
-			if len(m) > 0 {
-				b = appendValue(b, v)
-			}
-		default:
-			panic(fmt.Sprintf("%T in a run document", m))
+		m := v.Interface().(map[string]string)
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			b = appendLightText(appendLightText(b, key), m[key])
 		}
 		return b
 	})
@@ -224,10 +217,15 @@ func (r *Run) UnmarshalLight(b []byte, members Members) error {
 	return d.object(reflect.ValueOf(r).Elem(), b[1:], members)
 }
 
-// lightDecoder has texts of the documents before, because names of options and hosts are in most. A text has one place, by its hash.
+// lightDecoder has texts and maps of the documents before, because names of hosts are in most, and the options of a workload in all of
+// its runs. These share a map. A text and a map have one place each, by its hash.
 type lightDecoder struct {
-	texts [2048]string
-	seed  maphash.Seed
+	known [2048]string
+	maps  [512]struct {
+		of    string // as it is written
+		texts map[string]string
+	}
+	seed maphash.Seed
 }
 
 var lightDecoders = sync.Pool{New: func() any { return &lightDecoder{seed: maphash.MakeSeed()} }}
@@ -237,7 +235,7 @@ func (d *lightDecoder) text(b []byte) string {
 	if len(b) > longest {
 		return string(b)
 	}
-	at := &d.texts[maphash.Bytes(d.seed, b)%uint64(len(d.texts))]
+	at := &d.known[maphash.Bytes(d.seed, b)%uint64(len(d.known))]
 	if *at != string(b) {
 		*at = string(b)
 	}
@@ -341,26 +339,38 @@ func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
 		}
 		*timeOf(v) = time.UnixMilli(item.n).UTC()
 	case reflect.Slice:
-		return d.list(v, item.bytes)
-	default:
-		switch m := v.Addr().Interface().(type) {
-		case *map[string]string:
-			*m = map[string]string{}
-			for b := item.bytes; len(b) > 0; {
-				var key, text []byte
-				if key, b = lightText(b); b != nil {
-					text, b = lightText(b)
-				}
-				if b == nil {
-					return errLight
-				}
-				(*m)[d.text(key)] = d.text(text)
-			}
-		case *map[string]any:
-			return json.Unmarshal(item.bytes, m)
+		if v.Type() == configType {
+			v.SetBytes(bytes.Clone(item.bytes))
+			return nil
 		}
+		return d.list(v, item.bytes)
+	case reflect.Map:
+		m, err := d.texts(item.bytes)
+		v.Set(reflect.ValueOf(m))
+		return err
 	}
 	return nil
+}
+
+// texts decodes a map.
+func (d *lightDecoder) texts(b []byte) (map[string]string, error) {
+	at := &d.maps[maphash.Bytes(d.seed, b)%uint64(len(d.maps))]
+	if at.of == string(b) && at.texts != nil {
+		return at.texts, nil
+	}
+	m := map[string]string{}
+	for rest := b; len(rest) > 0; {
+		var key, text []byte
+		if key, rest = lightText(rest); rest != nil {
+			text, rest = lightText(rest)
+		}
+		if rest == nil {
+			return nil, errLight
+		}
+		m[d.text(key)] = d.text(text)
+	}
+	at.of, at.texts = string(b), m
+	return m, nil
 }
 
 func (d *lightDecoder) list(v reflect.Value, b []byte) error {

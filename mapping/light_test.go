@@ -25,7 +25,6 @@ func TestLightOfDocument(t *testing.T) {
 		}
 		run.Sections = []mapping.RunSection{{Name: "a", Write: section()}, {Name: "b", Options: genMap(t, "options of b"), Sync: new(mapping.Totals)}}
 		run.Read = &mapping.Totals{Latency: mapping.Latency{Mean: genSize(t, "mean of averages")}}
-		run.Config["odd"] = []any{7, map[string]any{}, []any{}, nil, false, "\xff\xfe", -0.5, 1e300}
 		run.Hosts[0].Write = &mapping.HostTotals{Requests: 1}
 		document, light := new(mapping.Run), new(mapping.Run)
 		if err := json.Unmarshal(run.AppendJSON(nil), document); err != nil {

@@ -15,7 +15,7 @@ func (r *runReader) summary(a *account.Account) *mapping.Run {
 	missing := a.Missing[0] + a.Missing[1] + a.Missing[2]
 	run := &mapping.Run{
 		Run:    r.info,
-		Source: r.source, CBT: r.cbt, Config: r.plan.Config,
+		Source: r.source, CBT: r.cbt, Config: mapping.ConfigOf(r.plan.Config),
 		Fio:        mapping.FioInfo{Version: r.plan.Version(), Format: r.plan.Format(), Options: r.plan.Options()},
 		Hosts:      a.Hosts,
 		Clock:      mapping.Clock{Source: r.plan.Clock.String(), ErrorMS: r.plan.Error.Milliseconds()},

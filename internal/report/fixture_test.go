@@ -75,7 +75,7 @@ func sample(name string, slower float64) (*mapping.Run, []*mapping.Interval) {
 			Labels: map[string]string{"disk": "nvme"},
 		},
 		CBT:    mapping.CBT{Benchmark: "librbdfio", Mode: "randrw", OpSize: 4096, IODepth: 4, NumJobs: 2, OSDReadAhead: 4096, Iteration: new(0)},
-		Config: map[string]any{"cluster.mode": "randrw", "cluster.time": "8"},
+		Config: mapping.ConfigOf(map[string]any{"cluster.mode": "randrw", "cluster.time": "8"}),
 		Fio:    mapping.FioInfo{Version: "fio-3.33", Jobs: 4, UsrCPU: 1.25, SysCPU: 0.5, Options: map[string]string{"bs": "4k", "rw": "randrw"}},
 		Hosts:  []mapping.RunHost{{Name: "client01", Jobs: 2}, {Name: "client02", Jobs: 2, SkewMS: 361}},
 		Clock:  mapping.Clock{Source: "report"}, Weighting: "inflight", IntervalMS: 1000, Levels: []mapping.Level{mapping.Cluster, mapping.Host},

@@ -178,7 +178,7 @@ func TestHostile(t *testing.T) {
 		doc, windows = sample(evil, 1)
 		i := &doc.Run
 		i.Archive, i.Path, i.ID, i.Labels = evil, evil, evil, map[string]string{evil: evil}
-		doc.Config, doc.Fio.Options, doc.Fio.Version = map[string]any{evil: evil}, map[string]string{evil: evil}, evil
+		doc.Config, doc.Fio.Options, doc.Fio.Version = mapping.ConfigOf(map[string]any{evil: evil}), map[string]string{evil: evil}, evil
 		doc.CBT.Benchmark, doc.CBT.Mode, doc.CBT.Workload, doc.CBT.Pool = evil, evil, evil, evil
 		doc.Warnings, doc.Clock.Source, doc.Weighting = []string{evil}, evil, evil
 		doc.Hosts[0].Name = evil

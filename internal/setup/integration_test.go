@@ -223,7 +223,7 @@ func documents() (mapping.Interval, mapping.Run) {
 	}
 	run := mapping.Run{
 		Run: mapping.RunInfo{ID: "r1", Name: "a run", Start: start, Ingest: "i1", Labels: labels, Complete: true}, CBT: cbt,
-		Config: map[string]any{"op_size": 4096.0, "list": []any{1.0, "x", nil, map[string]any{"a.b": true}}, "long": strings.Repeat("x", 50000)},
+		Config: mapping.ConfigOf(map[string]any{"op_size": 4096.0, "list": []any{1.0, "x", nil, map[string]any{"a.b": true}}, "long": strings.Repeat("x", 50000)}),
 		Fio:    mapping.FioInfo{Options: map[string]string{"rw": "randwrite", "description": "a: b"}},
 		Hosts:  []mapping.RunHost{{Name: "client-01", Start: start}, {Name: "client-02", Start: start, SkewMS: -3}},
 		Levels: []mapping.Level{mapping.Cluster, mapping.Host}, Warnings: []string{"host client-03: no log", strings.Repeat("long ", 9000)},

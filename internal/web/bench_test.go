@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 	"testing"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // BenchmarkList reads lists from a history of 10,000 runs: the first page, a search for a text, one that needs all
@@ -11,10 +13,11 @@ func BenchmarkList(b *testing.B) {
 	store := historyOf(b)
 	for i := range 10_000 {
 		run := runOf(i, fmt.Sprintf("run%05d", i), 50+float64(i%977))
-		run.Config = map[string]any{}
+		config := map[string]any{}
 		for key := range 80 {
-			run.Config[fmt.Sprintf("cluster.setting_%d", key)] = fmt.Sprint("value ", key)
+			config[fmt.Sprintf("cluster.setting_%d", key)] = fmt.Sprint("value ", key)
 		}
+		run.Config = mapping.ConfigOf(config)
 		must(b, store.Finish(b.Context(), run))
 	}
 	p := serve(store)

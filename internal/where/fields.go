@@ -197,7 +197,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 			f.Aliases = []string{s.Alias}
 		}
 	}
-	names("config.*", path(&doc.Config)+".*", "a setting of CBT's configuration", "256", func(r *mapping.Run, name string) any { return inConfig(r.Config, name) })
+	names("config.*", path(&doc.Config)+".*", "a setting of CBT's configuration", "256", func(r *mapping.Run, name string) any { return inConfig(r.Configuration(), name) })
 	names("option.*", path(&doc.Fio.Options)+".*", "an option of fio", "libaio", func(r *mapping.Run, name string) any { return ofMap(r.Fio.Options, name) })
 	plain("fio", &doc.Fio.Version, expr.Text, "fio's version", "fio-3.36")
 	plain("format", &doc.Fio.Format, expr.Text, "the format of fio's report, if it is not JSON: its numbers are rounded", "normal")

@@ -33,7 +33,7 @@ func aRun() *mapping.Run {
 			Labels: map[string]string{"release": "reef", "odd.name": "x y", "my rack": "7", "nodes": "12", "build": "20261122171453123"}, Complete: true,
 		},
 		CBT:      mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 16, OSDReadAhead: 4096, RunSeconds: 300},
-		Config:   map[string]any{"pool_profiles": map[string]any{"rbd": map[string]any{"pg_size": 256.0, "a.b": true}}, "list": []any{"one", "two"}},
+		Config:   mapping.ConfigOf(map[string]any{"pool_profiles": map[string]any{"rbd": map[string]any{"pg_size": 256.0, "a.b": true}}, "list": []any{"one", "two"}}),
 		Fio:      mapping.FioInfo{Version: "fio-3.36", Jobs: 8, Options: map[string]string{"ioengine": "rbd", "bs": "4k"}},
 		Hosts:    []mapping.RunHost{{Name: "client1"}, {Name: "client2"}},
 		Write:    &mapping.Totals{Requests: 100, IOPS: 20480, Bandwidth: 80 << 20, Latency: mapping.NewLatency(h, nil)},

@@ -240,7 +240,7 @@ func circumstances(run *mapping.Run) map[string]string {
 	for name, text := range fioargs.Measured(run.Fio.Options, run.CBT.ByCBT()) { // not the paths of its files
 		set("option."+name, text)
 	}
-	flatten("config", run.Config, set)
+	flatten("config", run.Configuration(), set)
 	set("hosts", hostsOf(run))
 	return all
 }

@@ -107,7 +107,7 @@ func TestSeries(t *testing.T) {
 	undated.Run.Start = time.Time{}
 	runs = append(runs, undated)
 	runs[25].Fio.Version, runs[25].Run.Labels = "fio-3.36", map[string]string{"release": "reef"}
-	runs[25].Config = map[string]any{"cluster": map[string]any{"osds_per_node": 4.0, "list": []any{"a", 1.0}}}
+	runs[25].Config = mapping.ConfigOf(map[string]any{"cluster": map[string]any{"osds_per_node": 4.0, "list": []any{"a", 1.0}}})
 	runs[24].Fio.Version = "fio-3.33"
 
 	numbers, err := NumbersOf("p99.9", "iops")

@@ -135,6 +135,10 @@ func full(v reflect.Value) {
 			}
 		}
 	case reflect.Slice:
+		if v.Type() == reflect.TypeOf(mapping.Run{}.Config) {
+			v.SetBytes([]byte(`{"key.with.dots":"value"}`))
+			return
+		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		full(v.Index(0))
 	case reflect.Map:

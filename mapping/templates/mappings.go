@@ -34,7 +34,7 @@ func (t Tree) fill(of reflect.Type, double map[string]any) {
 		f := of.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		typ := f.Type
-		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice && typ != configType {
 			typ = typ.Elem()
 		}
 		if t[name] == nil {
@@ -45,6 +45,8 @@ func (t Tree) fill(of reflect.Type, double map[string]any) {
 		}
 	}
 }
+
+var configType = reflect.TypeOf(mapping.Run{}.Config)
 
 func fieldOf(t reflect.Type, double map[string]any) map[string]any {
 	switch t {
@@ -64,7 +66,7 @@ func fieldOf(t reflect.Type, double map[string]any) map[string]any {
 	switch t.Kind() {
 	case reflect.Struct:
 		return map[string]any{"properties": map[string]any{}}
-	case reflect.Map:
+	case reflect.Map, reflect.Slice: // a configuration is JSON
 		return map[string]any{"type": "flattened", "depth_limit": 100, "ignore_above": 1024}
 	case reflect.String:
 		return map[string]any{"type": "keyword", "ignore_above": 1024}

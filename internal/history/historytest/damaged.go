@@ -70,7 +70,7 @@ func testUnreadable(t *testing.T, s history.Store) {
 		t.Errorf("a host that started in the year 11026: %v", err)
 	}
 	large := NewRun("a", "1")
-	large.Config = map[string]any{"text": strings.Repeat("x", mapping.MaxRunBytes)}
+	large.Config = mapping.ConfigOf(map[string]any{"text": strings.Repeat("x", mapping.MaxRunBytes)})
 	if err := s.Finish(t.Context(), large); !errors.Is(err, mapping.ErrSize) {
 		t.Errorf("a document of 64 MiB: %v", err)
 	}

@@ -30,7 +30,7 @@ func NewRun(name, ingest string) *mapping.Run {
 			End: Start.Add(time.Minute), Ingest: ingest, Labels: d.Run.Labels, Complete: true,
 		},
 		CBT:       d.CBT,
-		Config:    map[string]any{"op_size": 4096.0, "pool": map[string]any{"pg": 128.0}, "hosts": []any{"a", "b"}},
+		Config:    mapping.ConfigOf(map[string]any{"op_size": 4096.0, "pool": map[string]any{"pg": 128.0}, "hosts": []any{"a", "b"}}),
 		Fio:       mapping.FioInfo{Version: "fio-3.36", Jobs: 2},
 		Hosts:     []mapping.RunHost{{Name: "a", Jobs: 1, Start: Start}, {Name: "b", Jobs: 1, SkewMS: 120}},
 		Levels:    []mapping.Level{mapping.Cluster, mapping.Host},

@@ -52,7 +52,6 @@ func Nights(n int) iter.Seq[*mapping.Run] {
 					Benchmark: "librbdfio", Mode: mode, OpSize: size, IODepth: depth, NumJobs: 1, Procs: 1, Volumes: 1, Clients: 1, OSDReadAhead: 4096, RunSeconds: 60,
 					Iteration: new(night),
 				},
-				Config: map[string]any{"cluster.iteration": strconv.Itoa(night), "cluster.mode": mode, "cluster.op_size": strconv.FormatInt(size, 10)},
 				Fio: mapping.FioInfo{Version: "fio-3.36", Jobs: 1, UsrCPU: 0.7, SysCPU: 1.3, Switches: 495, Options: map[string]string{
 					"bs": strconv.FormatInt(size, 10) + "B", "rw": mode, "iodepth": strconv.FormatInt(depth, 10), "ioengine": "rbd", "direct": "1", "log_hist_msec": "1000",
 					"name": fmt.Sprintf("cbt-librbdfio-client01-file-%d", w), "numjobs": "1", "runtime": "60", "write_hist_log": "output.0",
@@ -63,9 +62,11 @@ func Nights(n int) iter.Seq[*mapping.Run] {
 				Ingested: begin.Add(time.Hour), Program: mapping.Program{Version: "v1.0.0"},
 			}
 			run.Run.Execution = run.Run.ID
+			config := map[string]any{"cluster.iteration": strconv.Itoa(night), "cluster.mode": mode, "cluster.op_size": strconv.FormatInt(size, 10)}
 			for key := range 20 {
-				run.Config[fmt.Sprintf("cluster.setting_%d", key)] = fmt.Sprint("value ", key)
+				config[fmt.Sprintf("cluster.setting_%d", key)] = fmt.Sprint("value ", key)
 			}
+			run.Config = mapping.ConfigOf(config)
 			for _, role := range []string{mapping.RoleReport, mapping.RoleLog} {
 				run.Source.List = append(run.Source.List, mapping.SourceFile{
 					Path: run.Run.Path + "/" + role, Role: role, Bytes: 15_482, Hash: fmt.Sprintf("%016x", rng.Uint64()), Begin: fmt.Sprintf("%016x", rng.Uint64()),
