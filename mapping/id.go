@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -71,6 +72,11 @@ func AppendAction(dst []byte, action, index, id string) []byte {
 
 // ShowPending is a painless script that removes [PendingField] from a document.
 const ShowPending = "ctx._source.run.remove('pending')"
+
+// MarkPending returns an interval document in JSON with [PendingField].
+func MarkPending(text []byte) []byte {
+	return bytes.Replace(text, []byte(`"run":{`), []byte(`"run":{"pending":true,`), 1)
+}
 
 // MarkChanges is a painless script. It replaces the changes in the documents of runs. The parameter "changes" has the
 // new ones by run.id.

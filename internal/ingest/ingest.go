@@ -510,8 +510,8 @@ func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log 
 	return lacking, nil
 }
 
-// mostFinishing is how many runs are finished at the same time: each takes half a dozen requests, one after another.
-const mostFinishing = 16
+// mostFinishing is how many runs are finished at the same time: those of a cluster share requests.
+const mostFinishing = 32
 
 // finisher finishes runs in a cluster while other runs are read.
 type finisher struct {

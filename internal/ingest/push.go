@@ -85,9 +85,6 @@ func (p *push) all(ctx context.Context) error {
 	var runs []*mapping.Run
 	some := func() error {
 		found, err := p.lookUp(ctx, runs)
-		if err == nil {
-			err = p.expect(ctx, runs, found)
-		}
 		for i, r := range runs {
 			if err != nil {
 				return err
@@ -109,23 +106,6 @@ func (p *push) all(ctx context.Context) error {
 		}
 	}
 	return some()
-}
-
-// expect lets a cluster look at once for what it has of all new runs.
-func (p *push) expect(ctx context.Context, runs []*mapping.Run, found []there) error {
-	to, ok := p.to.Store.(interface {
-		Expect(ctx context.Context, runs []*mapping.Run) error
-	})
-	var fresh []*mapping.Run
-	for i, r := range runs {
-		if t := &found[i]; t.run == nil && t.stays == nil && !t.unreadable && len(t.removed) == 0 {
-			fresh = append(fresh, r)
-		}
-	}
-	if !ok || len(fresh) == 0 {
-		return nil
-	}
-	return to.Expect(ctx, fresh)
 }
 
 // leaveOut warns about a run that is not pushed.

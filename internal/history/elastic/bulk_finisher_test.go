@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,48 +97,63 @@ func TestManyRuns(t *testing.T) {
 	})
 }
 
-// TestFinishTogether: new runs that are finished at the same time share requests. One of them lacks a document, and of another one a second
-// process has stored another version since it was looked for: only the first fails, and the second is replaced whole.
+// TestFinishTogether: new runs that are finished at the same time share requests: one looks for other versions of all of them, and one has the
+// documents of all. One run lacks a document afterwards, a document of another one is rejected, and of a third one another process stores
+// another version after it was looked for: only the first two fail, and the third is replaced whole.
 func TestFinishTogether(t *testing.T) {
 	inBubble(t, func(w *world) {
 		t := w.t
-		const n = 16
-		w.server.Before = func(http.ResponseWriter, *http.Request, []byte) bool {
-			time.Sleep(2 * time.Millisecond)
-			return false
-		}
+		const n, lost, refused, raced = 16, 3, 4, 5
 		name := func(i int) string { return fmt.Sprint("run-", i) }
-		var runs []*mapping.Run
-		var docs []*mapping.Interval
-		for i := range n {
-			runs = append(runs, historytest.NewRun(name(i), "1"))
-		}
-		must(t, w.Expect(t.Context(), runs))
 		second := elastic.New(w.client, "fio")
 		defer second.Close()
-		must(t, second.Put(t.Context(), historytest.Intervals(name(5), "0", 4)))
-		must(t, second.Finish(t.Context(), historytest.NewRun(name(5), "0")))
-		looks := w.server.Requests("_search")
+		var hasBegun atomic.Bool
+		w.server.Before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+			time.Sleep(2 * time.Millisecond)
+			if strings.HasSuffix(r.URL.Path, "_bulk") && hasBegun.CompareAndSwap(false, true) {
+				must(t, second.Put(t.Context(), historytest.Intervals(name(raced), "0", 4)))
+				must(t, second.Finish(t.Context(), historytest.NewRun(name(raced), "0")))
+			}
+			return false
+		}
+		wrong := historytest.Intervals(name(refused), "1", 3)[1].ID()
+		w.server.Refuse = func(_, id string, _ []byte) string {
+			if id == wrong {
+				return "no"
+			}
+			return ""
+		}
+		var docs []*mapping.Interval
 		for i := range n {
 			mine := historytest.Intervals(name(i), "1", 3)
 			w.put(mine...)
-			if i != 3 {
+			switch i {
+			case lost:
+			case refused:
+				docs = append(docs, mine[0], mine[2])
+			default:
 				docs = append(docs, mine...)
 			}
 		}
-		must(t, w.Flush(t.Context()))
-		if more := w.server.Requests("_search") - looks; more != 0 {
-			t.Errorf("%d searches before the first document of each run", more)
+		if n := w.server.Requests("_search") + w.server.Requests("_bulk"); n != 0 {
+			t.Errorf("%d requests before there is enough for one", n)
 		}
-		must(t, w.client.Refresh(t.Context(), "fio-*"))
-		if d, err := w.client.DeleteAll(t.Context(), es.Term(mapping.RunField, runs[3].Run.ID), "fio-*"); err != nil || d != 3 {
+		if err := w.Flush(t.Context()); !errors.Is(err, history.ErrRejected) {
+			t.Error(err)
+		}
+		// one of each is of the other process, with another bulk request and another search when it finishes the run
+		if looks, bulks := w.server.Requests("_search"), w.server.Requests("_bulk"); looks != 1+2 || bulks != 1+2 {
+			t.Errorf("%d searches and %d bulk requests before the runs are finished", looks, bulks)
+		}
+		if d, err := w.client.DeleteAll(t.Context(), es.Term(mapping.RunField, historytest.ID(name(lost))), "fio-*"); err != nil || d != 3 {
 			t.Fatal(d, err)
 		}
 		bulks, refreshes := w.server.Requests("_bulk"), w.server.Requests("_refresh")
 		var all sync.WaitGroup
 		for i := range n {
 			all.Go(func() {
-				if err := w.Finish(t.Context(), runs[i]); errors.Is(err, history.ErrReplaced) != (i == 3) || err != nil && i != 3 {
+				want := map[int]error{lost: history.ErrReplaced, refused: history.ErrRejected}[i]
+				if err := w.Finish(t.Context(), historytest.NewRun(name(i), "1")); !errors.Is(err, want) || want == nil && err != nil {
 					t.Errorf("%s: %v", name(i), err)
 				}
 			})
@@ -147,7 +164,7 @@ func TestFinishTogether(t *testing.T) {
 			t.Errorf("%d bulk requests and %d refreshes", bulks, refreshes)
 		}
 		w.hasExactly(docs)
-		if stored := len(w.server.Documents("fio-runs")); stored != n-1 {
+		if stored := len(w.server.Documents("fio-runs")); stored != n-2 {
 			t.Errorf("%d runs", stored)
 		}
 	})

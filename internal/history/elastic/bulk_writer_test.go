@@ -3,7 +3,9 @@ package elastic_test
 import (
 	"errors"
 	"testing"
+	"time"
 
+	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -16,7 +18,7 @@ func TestStoreAndReplace(t *testing.T) {
 		w.put(docs[30:]...)
 		w.finish("a", "1")
 		w.hasExactly(docs)
-		if n := w.server.Requests("_bulk"); n != 3 { // the last one is that of the run
+		if n := w.server.Requests("_bulk"); n != 2 { // the last one is that of the run
 			t.Errorf("%d requests", n)
 		}
 		// A version that replaces it has fewer documents, and one of another level.
@@ -58,5 +60,19 @@ func TestWrong(t *testing.T) {
 		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "")); !errors.Is(err, mapping.ErrIdentity) {
 			t.Errorf("finish: %v", err)
 		}
+	})
+}
+
+// TestLate: a request with documents of another version of the run, which is under way when a version is finished, leaves none of them.
+func TestLate(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.Bulk(2000, 3)
+		w.server.Script(estest.Fault{On: "_bulk", Kind: estest.Slow, Wait: 5 * time.Second, Times: 2})
+		w.put(historytest.Intervals("a", "1", 9)...)
+		docs := historytest.Intervals("a", "22", 20)
+		w.put(docs...)
+		w.finish("a", "22")
+		time.Sleep(time.Minute)
+		w.hasExactly(docs)
 	})
 }

@@ -47,10 +47,10 @@ func (e *Store) finish(ctx context.Context, run mapping.Run) error {
 		return err
 	}
 	e.mu.Lock()
-	isNew := s.looked && !s.hidden && !s.again && !s.finished
+	mayBeNew := !s.hidden && !s.again && !s.finished
 	e.mu.Unlock()
 	isDone := false
-	if isNew {
+	if mayBeNew {
 		isDone, err = e.together(ctx, &finishing{of: of, state: s, run: &run, over: make(chan struct{})})
 	}
 	if err == nil && !isDone {
@@ -140,11 +140,15 @@ func (e *Store) makeAllCurrent(ctx context.Context, all []*finishing) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	items, _ := e.bulk(ctx, docs, "true") // after an error each is tried again alone
+	var items []es.Error
+	err = e.client.Repeat(ctx, func(ctx context.Context) error { // which reports that it waits
+		items, _ = e.bulk(ctx, docs, "true") // after an error each is tried again alone
+		return nil
+	})
 	for i := range items {
 		of[i].isDone = items[i].Type == "" && items[i].Status == http.StatusCreated
 	}
-	return nil
+	return err
 }
 
 // makeCurrent makes a version current whose interval documents are all stored. For readers, the run document

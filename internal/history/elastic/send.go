@@ -44,7 +44,7 @@ func advised(err error) error {
 	return err
 }
 
-// send sends documents until each is stored, or one cannot be.
+// send sends documents until each is stored or rejected, or none can be stored. Why one is rejected is in the state of its version.
 func (e *Store) send(ctx context.Context, docs []*document) error {
 	tooLarge := false
 	err := e.client.Repeat(ctx, func(ctx context.Context) error {
@@ -77,6 +77,9 @@ func (e *Store) record(r *result) {
 	for _, d := range r.kept {
 		d.of.kept = true
 	}
+	for _, d := range r.rejected {
+		d.of.err = cmp.Or(d.of.err, d.err)
+	}
 	for _, d := range r.stored {
 		d.of.stored[xxhash.Sum64String(d.id)] = struct{}{}
 	}
@@ -93,10 +96,11 @@ func (e *Store) record(r *result) {
 type result struct {
 	stored   []*document
 	kept     []*document // those of them that were there already
+	rejected []*document // each with its err
 	again    []*document // to send again
 	cause    error       // why
 	tooLarge bool        // for the server or a proxy: send halves
-	err      error       // why a document, or all of them, cannot be stored
+	err      error       // why all of them cannot be stored
 }
 
 // newResult sorts the documents of a request. items has the item result of each; Status 0 means unknown. err is the
@@ -104,9 +108,8 @@ type result struct {
 func newResult(sent []*document, items []es.Error, err error) result {
 	const mostBroken = 5
 	var r result
-	reject := func(d *document, err error) {
-		r.err = cmp.Or(r.err, fmt.Errorf("%w: %s: %w", history.ErrRejected, d.id, err))
-	}
+	reject := func(d *document, err error) { d.err, r.rejected = err, append(r.rejected, d) }
+	rejected := func(d *document, err error) { reject(d, fmt.Errorf("%w: %s: %w", history.ErrRejected, d.id, err)) }
 	for i, d := range sent {
 		item := &items[i]
 		advice := advised(item)
@@ -119,14 +122,14 @@ func newResult(sent []*document, items []es.Error, err error) result {
 		case item.Status == 0:
 			r.again = append(r.again, d)
 		case isOther:
-			r.err = cmp.Or(r.err, fmt.Errorf("store document %s: %w", d.id, advice))
+			reject(d, fmt.Errorf("store document %s: %w", d.id, advice))
 		case es.Temporary(item):
 			r.cause, r.again = es.Named(item), append(r.again, d)
 		case item.Status >= http.StatusInternalServerError && d.broken+1 < mostBroken:
 			d.broken++ // a shard that is being moved gives such errors for a short time
 			r.cause, r.again = item, append(r.again, d)
 		default:
-			reject(d, item)
+			rejected(d, item)
 		}
 	}
 	e, isAnswer := errors.AsType[*es.Error](err)
@@ -140,7 +143,7 @@ func newResult(sent []*document, items []es.Error, err error) result {
 	case !isAnswer || e.Status != http.StatusRequestEntityTooLarge:
 		r.err = err
 	case len(sent) == 1:
-		reject(sent[0], e)
+		rejected(sent[0], e)
 	default:
 		r.tooLarge = true
 	}

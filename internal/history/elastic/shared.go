@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,7 +80,7 @@ func (e *Store) putPart(ctx context.Context, p *mapping.Part) error {
 	for _, d := range []*mapping.Part{p.Rest(), p.Sign()} {
 		docs = append(docs, &document{index: mapping.RunsIndex(e.prefix), id: d.ID(), text: d.AppendJSON(nil), of: of})
 	}
-	if err := e.send(ctx, docs); err != nil {
+	if err := cmp.Or(e.send(ctx, docs), of.err); err != nil {
 		return fmt.Errorf("store a part of run %s: %w", p.Run, err)
 	}
 	return nil

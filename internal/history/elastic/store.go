@@ -45,11 +45,15 @@ type Store struct {
 	isPrepared, isRefreshed bool
 	period                  mapping.Period // of the indices of interval documents; known when isPrepared is true
 
-	turn chan struct{} // of who finishes the versions that wait
+	last    chan struct{} // of who sends a request that is not full
+	turn    chan struct{} // of who finishes the versions that wait
+	looking chan struct{} // one goroutine looks at a time, so that it does not find the documents of another
 
 	mu       sync.Mutex                        // guards all below
 	versions map[history.Version]*versionState // versions that are not finished
 	waiting  []*finishing                      // versions
+	open     []*document                       // of the next bulk request
+	size     int                               // bytes of it
 	body     int                               // most bytes of a bulk request before compression; one larger document is sent alone
 }
 
@@ -77,7 +81,7 @@ func New(c *es.Client, prefix string) *Store {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Store{
 		indices: indices{prefix}, client: c, limits: usualLimits, ctx: ctx, close: cancel, slots: make(chan struct{}, requests),
-		preparing: make(chan struct{}, 1), turn: make(chan struct{}, 1), period: mapping.Years, versions: map[history.Version]*versionState{}, body: bytes,
+		preparing: make(chan struct{}, 1), last: make(chan struct{}, 1), turn: make(chan struct{}, 1), looking: make(chan struct{}, 1), period: mapping.Years, versions: map[history.Version]*versionState{}, body: bytes,
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -13,6 +15,8 @@ import (
 
 // versionState is what is known of the documents of a version that were put.
 type versionState struct {
+	history.Version
+	start    time.Time           // of the run
 	sending  []chan struct{}     // one for each request, closed when the request has ended
 	stored   map[uint64]struct{} // hashes of the ids of stored documents, so that each counts once
 	err      error               // why a document cannot be stored, and so the run cannot be finished
@@ -28,7 +32,8 @@ type document struct {
 	index, id string
 	text      []byte
 	of        *versionState
-	broken    int // how often the server answered status 500 or above for it
+	broken    int   // how often the server answered status 500 or above for it
+	err       error // why it cannot be stored
 }
 
 // bytes returns about the size of a document in a request.
@@ -45,8 +50,10 @@ func (d *document) action() []byte {
 	return mapping.AppendAction(nil, "create", d.index, d.id)
 }
 
-// Put implements [history.Store]. It returns before the documents are stored: that they are, Finish says. Put waits while the cluster is slower than the caller. Its error may be about documents of earlier
-// calls. If no document of a request is stored for the time that the client waits without progress, the error is [es.ErrGaveUp].
+// Put implements [history.Store]. It returns before the documents are stored: that they are, Finish says. Documents of several calls
+// share bulk requests: one is sent when it is full, or when a version is finished. Put waits while the cluster is slower than the caller. Its
+// error may be about documents of earlier calls. If no document of a request is stored for the time that the client waits without progress,
+// the error is [es.ErrGaveUp].
 //
 // Failed requests are retried while that can help. Ids are fixed, so a document that arrives twice is stored once.
 func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
@@ -62,70 +69,129 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 			return err
 		}
 	}
-	if err := e.prepare(ctx, len(docs) > 0 && !docs[0].Run.IsShared()); err != nil {
+	if len(docs) == 0 {
+		return ctx.Err()
+	}
+	isShared := docs[0].Run.IsShared()
+	if err := e.prepare(ctx, !isShared); err != nil {
 		return err
 	}
-	for len(docs) > 0 {
-		of, err := e.look(ctx, history.VersionOf(docs[0]), docs[0].Run.Start)
-		if err != nil {
-			return err
-		}
-		select {
-		case e.slots <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		body, over := e.pack(docs, of), make(chan struct{})
-		docs = docs[len(body):]
-		e.mu.Lock()
-		of.sending = append(of.sending, over)
-		e.mu.Unlock()
-		e.background.Go(func() {
-			err := e.send(e.ctx, body)
+	var text []byte
+	for _, d := range docs {
+		plain := *d
+		plain.Run.Pending = false
+		text = plain.AppendJSON(text[:0])
+		one := &document{index: d.Index(e.prefix, e.period), id: d.ID(), text: bytes.Clone(text)}
+		for isIn := false; !isIn; {
 			e.mu.Lock()
-			of.err = cmp.Or(of.err, err)
+			one.of = e.state(history.VersionOf(d))
+			one.of.start = d.Run.Start
+			err, most := one.of.failed(), e.body
+			if n := len(e.open); n > 0 && e.open[n-1].of != one.of { // none of these runs is finished before all of the request is stored
+				most /= 4
+			}
+			if isIn = len(e.open) == 0 || e.size+one.bytes() <= most; isIn && err == nil {
+				e.open, e.size = append(e.open, one), e.size+one.bytes()
+			}
 			e.mu.Unlock()
-			close(over)
-			<-e.slots
-		})
+			if err == nil && !isIn {
+				err = e.flush(ctx)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if isShared { // readers look at its documents before it is finished
+		return e.flush(ctx)
 	}
 	return nil
 }
 
-// pack returns the first documents of some, as many as one request has, all of the version of the first.
-func (e *Store) pack(docs []*mapping.Interval, of *versionState) (body []*document) {
-	e.mu.Lock()
-	size, most := 0, e.body
-	e.mu.Unlock()
-	var text []byte
-	for _, d := range docs {
-		marked := *d
-		marked.Run.Pending = of.hidden
-		text = marked.AppendJSON(text[:0])
-		one := &document{index: d.Index(e.prefix, e.period), id: d.ID(), text: bytes.Clone(text), of: of}
-		if size += one.bytes(); len(body) > 0 && (size > most || history.VersionOf(d) != history.VersionOf(docs[0])) {
-			break
-		}
-		body = append(body, one)
+// flush sends the documents that wait for a request. It returns when the request is under way.
+func (e *Store) flush(ctx context.Context) error {
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return body
+	over, all := make(chan struct{}), map[*versionState]bool{}
+	e.mu.Lock()
+	docs := e.open
+	e.open, e.size = nil, 0
+	for _, d := range docs {
+		if !all[d.of] {
+			all[d.of], d.of.sending = true, append(d.of.sending, over)
+		}
+	}
+	e.mu.Unlock()
+	e.background.Go(func() {
+		err := e.look(e.ctx, slices.Collect(maps.Keys(all)))
+		e.mu.Lock()
+		for _, d := range docs {
+			if d.of.hidden {
+				d.text = mapping.MarkPending(d.text)
+			}
+		}
+		e.mu.Unlock()
+		if err == nil {
+			err = e.send(e.ctx, docs)
+		}
+		e.mu.Lock()
+		for of := range all {
+			of.err = cmp.Or(of.err, err)
+		}
+		e.mu.Unlock()
+		close(over)
+		<-e.slots
+	})
+	return nil
 }
 
-// state returns the state of a version. The caller has locked mu.
+// state returns the state of a version. The caller has locked mu. A shared version replaces no other: Join has refused that.
 func (e *Store) state(of history.Version) *versionState {
 	s := e.versions[of]
 	if s == nil {
-		s = &versionState{stored: make(map[uint64]struct{})}
+		s = &versionState{Version: of, stored: make(map[uint64]struct{})}
+		s.looked, s.again = s.isShared(), s.isShared()
 		e.versions[of] = s
 	}
 	return s
 }
 
-// settled waits until each document of a version is stored or cannot be, and returns its state or the error.
+func (s *versionState) isShared() bool { return (&mapping.RunRef{Ingest: s.Ingest}).IsShared() }
+
+// settled waits until each document of a version is stored or cannot be, and returns its state or the error. It waits for those of the run's
+// other versions, too, so that none comes after they are deleted. While it sends documents, those of other runs gather for the next request.
 func (e *Store) settled(ctx context.Context, of history.Version) (*versionState, error) {
 	e.mu.Lock()
 	s := e.state(of)
-	sending := s.sending
+	e.mu.Unlock()
+	isOpen := func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return slices.ContainsFunc(e.open, func(d *document) bool { return d.of.Run == of.Run })
+	}
+	if isOpen() {
+		select {
+		case e.last <- struct{}{}:
+			defer func() { <-e.last }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if isOpen() { // another goroutine may have sent them meanwhile
+		if err := e.flush(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var sending []chan struct{}
+	e.mu.Lock()
+	for v, s := range e.versions {
+		if v.Run == of.Run {
+			sending = append(sending, s.sending...)
+		}
+	}
 	e.mu.Unlock()
 	for _, over := range sending {
 		select {
@@ -137,59 +203,42 @@ func (e *Store) settled(ctx context.Context, of history.Version) (*versionState,
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.sending = nil
-	return s, s.failed(of)
+	return s, s.failed()
 }
 
 // failed returns why a document cannot be stored. Those of a shared version are put again then.
-func (s *versionState) failed(of history.Version) (err error) {
-	if err = s.err; (&mapping.RunRef{Ingest: of.Ingest}).IsShared() {
+func (s *versionState) failed() (err error) {
+	if err = s.err; s.isShared() {
 		s.err = nil
 	}
 	return err
 }
 
-// look returns the state of a version, or the error of its documents. Before the first one is sent, it must be known whether
-// the version replaces another one: then its documents are marked as pending. Dashboards, which add up all documents, skip
-// them until the old version is deleted. And it must be known whether the version itself is there.
-func (e *Store) look(ctx context.Context, of history.Version, start time.Time) (*versionState, error) {
-	e.mu.Lock()
-	s := e.state(of)
-	if (&mapping.RunRef{Ingest: of.Ingest}).IsShared() { // it replaces no other version: Join has refused that
-		s.looked, s.again = true, true
+// look finds what the cluster has of versions, with one request. Before the first document of a version is sent, it must be known whether
+// it replaces another one: then its documents are marked as pending. Dashboards, which add up all documents, skip them until the old version
+// is deleted. And it must be known whether the version itself is there.
+func (e *Store) look(ctx context.Context, of []*versionState) error {
+	select {
+	case e.looking <- struct{}{}:
+		defer func() { <-e.looking }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	if !s.looked {
+	starts := map[string]time.Time{}
+	e.mu.Lock()
+	for _, s := range of {
 		for other := range e.versions { // documents that this store has put may not be visible yet
-			if other.Run == of.Run && other.Ingest != of.Ingest {
+			if !s.looked && other.Run == s.Run && other.Ingest != s.Ingest {
 				s.looked, s.hidden = true, true
 			}
 		}
-	}
-	looked, err := s.looked, s.failed(of)
-	e.mu.Unlock()
-	if looked || err != nil {
-		return s, err
-	}
-	return s, e.lookAt(ctx, map[history.Version]time.Time{of: start})
-}
-
-// Expect looks with one request at what the cluster has of new versions that will be put, so that Put need not do so for each.
-func (e *Store) Expect(ctx context.Context, runs []*mapping.Run) error {
-	err := e.Prepare(ctx)
-	if err == nil && len(runs) > 0 {
-		starts := map[history.Version]time.Time{}
-		for _, r := range runs {
-			starts[history.Version{Run: r.Run.ID, Ingest: r.Run.Ingest}] = r.Run.Start
+		if !s.looked {
+			starts[s.Run] = s.start
 		}
-		err = e.lookAt(ctx, starts)
 	}
-	return e.fail(ctx, "write to", err)
-}
-
-// lookAt looks at what the cluster has of versions of runs that started at these times.
-func (e *Store) lookAt(ctx context.Context, of map[history.Version]time.Time) error {
-	starts := map[string]time.Time{}
-	for v, start := range of {
-		starts[v.Run] = start
+	e.mu.Unlock()
+	if len(starts) == 0 {
+		return nil
 	}
 	have, outside, err := e.counts(ctx, starts)
 	if err != nil {
@@ -197,10 +246,10 @@ func (e *Store) lookAt(ctx context.Context, of map[history.Version]time.Time) er
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for v := range of {
-		if s := e.state(v); !s.looked {
-			s.looked, s.hidden = true, have.HasOthers(v.Run, v.Ingest) || len(outside[v.Run]) > 0
-			s.again = !s.hidden && have[v.Run][v.Ingest].All() > 0
+	for _, s := range of {
+		if !s.looked {
+			s.looked, s.hidden = true, have.HasOthers(s.Run, s.Ingest) || len(outside[s.Run]) > 0
+			s.again = !s.hidden && have[s.Run][s.Ingest].All() > 0
 		}
 	}
 	return nil
