@@ -118,7 +118,11 @@ func (e *Store) flush(ctx context.Context) error {
 	over, all := make(chan struct{}), map[*versionState]bool{}
 	e.mu.Lock()
 	docs := e.open
-	e.open, e.size = nil, 0
+	if e.open, e.size = nil, 0; len(docs) == 0 { // another goroutine was first
+		e.mu.Unlock()
+		<-e.slots
+		return nil
+	}
 	for _, d := range docs {
 		if !all[d.of] {
 			all[d.of], d.of.sending = true, append(d.of.sending, over)
