@@ -76,3 +76,18 @@ func TestLate(t *testing.T) {
 		w.hasExactly(docs)
 	})
 }
+
+// TestGivenUp: documents of a version that is given up, and that wait for a request, do not come after the other version is made current.
+func TestGivenUp(t *testing.T) {
+	inBubble(t, func(w *world) {
+		docs := historytest.Intervals("a", "1", 9)
+		w.put(docs...)
+		w.finish("a", "1")
+		w.put(historytest.Intervals("a", "22", 20)...)
+		must(w.t, w.MakeCurrent(w.t.Context(), historytest.ID("a"), "1"))
+		other := historytest.Intervals("b", "1", 3)
+		w.put(other...)
+		w.finish("b", "1")
+		w.hasExactly(append(docs, other...))
+	})
+}

@@ -310,6 +310,7 @@ func (e *Store) MakeCurrent(ctx context.Context, run, ingest string) error {
 	this := history.Version{Run: run, Ingest: ingest}
 	err := e.Prepare(ctx)
 	if err == nil {
+		_, _ = e.settled(ctx, this) // so that no document of a version that was given up comes later
 		err = e.client.Refresh(ctx, e.intervals())
 	}
 	if err == nil {
