@@ -118,7 +118,7 @@ func TestInterruptedAtSlowServer(t *testing.T) {
 	}{
 		{[]string{"ingest", es, archive}, 6},
 		{[]string{"push", es, "--history", history}, 6},
-		{[]string{"runs", es}, 3},
+		{[]string{"runs", es}, 2},
 		{[]string{"percentiles", es, "latest"}, 3},
 		{[]string{"check", es}, 2},
 		{[]string{"setup", es}, 6},
