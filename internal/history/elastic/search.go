@@ -57,7 +57,6 @@ func (h *hit) run() (*mapping.Run, error) {
 	if err != nil {
 		return nil, &history.DamagedRunError{ID: h.ID, Err: err}
 	}
-	run.Config = mapping.ConfigOf(run.Configuration()) // after a script a cluster returns numbers and names in another form
 	return run, nil
 }
 
