@@ -362,6 +362,9 @@ func (s *Server) changeByQuery(patterns string, update bool, params url.Values, 
 		default:
 			doc := decode[map[string]any](d.source)
 			script(doc, doc["run"].(map[string]any), request.Script.Params)
+			if config, ok := doc["config"].(map[string]any); ok { // Elasticsearch gives members another order then
+				doc["config"] = backwards(config)
+			}
 			source, _ := json.Marshal(doc) // cannot fail: it was JSON
 			s.put(target{Index: d.index, ID: d.id}, source)
 		}
@@ -377,4 +380,21 @@ func (s *Server) changeByQuery(patterns string, update bool, params url.Values, 
 		"version_conflicts": conflicts, "noops": 0, "retries": map[string]int{"bulk": 0, "search": 0},
 		"throttled_millis": 0, "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": []any{},
 	}
+}
+
+// backwards is an object whose members are written in the other order.
+type backwards map[string]any
+
+func (b backwards) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, name := range slices.Backward(slices.Sorted(maps.Keys(b))) {
+		member, err := json.Marshal(map[string]any{name: b[name]})
+		if err != nil {
+			return nil, err
+		}
+		if text = append(text, member[1:len(member)-1]...); i > 0 {
+			text = append(text, ',')
+		}
+	}
+	return append(text, '}'), nil
 }
