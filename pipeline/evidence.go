@@ -31,8 +31,8 @@ type input struct {
 	live *liveFiles    // nil unless fio still writes
 }
 
-// mostLogs is the largest number of logs of one kind in a run. Their rows are in memory or they are open, all at
-// the same time, with buffers of 130 or 30 KB.
+// mostLogs is the largest number of logs of one kind in a run. The rows of small ones are in memory. All others are open at the same
+// time, with buffers of 130 or 30 KB.
 const mostLogs = 8000
 
 // makePlan reads the reports and the first rows of the logs of an execution, and plans it. It returns its stages, of which

@@ -33,8 +33,8 @@ type logRow struct {
 // readers caches the readers of closed logs, because their buffers are larger than most logs.
 var readers = sync.Pool{New: func() any { return &fiolog.Reader{} }}
 
-// smallLog is the size in bytes up to which a histogram log is read whole when it is opened. Its rows take a tenth of that, packed, and
-// less than the buffers of an open log.
+// smallLog is the size in bytes of the largest histogram log that is read whole when it is looked at. Packed, its rows take about a tenth of
+// that, which is less than the buffers of an open log.
 const smallLog = 256 << 10
 
 // manyLogs is how many logs of an execution may be open before further ones are read with less memory.
@@ -115,6 +115,7 @@ func (l *logFile) readAhead(n int) []logRow {
 	return l.ahead
 }
 
+// isSmall reports whether the log is read whole. A log whose size is not known is not.
 func (l *logFile) isSmall() bool {
 	size := l.log.File.Size
 	return l.log.Kind.IsHistogram() && 0 <= size && size <= smallLog
@@ -124,7 +125,7 @@ func (l *logFile) isSmall() bool {
 func (l *logFile) look(to *assign.JobLog) {
 	enough := evidence.EnoughRows
 	if l.isSmall() {
-		enough = smallLog
+		enough = smallLog // it has fewer rows than bytes, unless it grows
 	}
 	for _, row := range l.readAhead(enough) {
 		switch {
@@ -173,7 +174,7 @@ func (l *logFile) next() (rec *fiolog.Record, err error, ok bool) {
 			rec = l.ahead[0].Unpack(l.bins)
 			l.bins = rec.Bins
 		}
-		l.ahead[0] = logRow{} // thousands of logs hold such rows
+		l.ahead[0] = logRow{} // so that its memory is free before the last row is read
 		l.ahead = l.ahead[1:]
 	} else {
 		l.bins = nil

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// TestManyLogs reads a run of very many logs, of which none is as large as the buffers of an open one; of as many as a run may have
-// with FIO2ES_TEST_SCALE=1.
+// TestManyLogs reads a run of very many small logs. With FIO2ES_TEST_SCALE=1 it has as many as a run may have. Open logs would take more
+// memory for their buffers.
 func TestManyLogs(t *testing.T) {
 	logs, most := memtest.Scale(700, pipeline.MostLogs), int64(memtest.Scale(30<<20, 300<<20))
 	var text strings.Builder

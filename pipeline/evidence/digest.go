@@ -42,19 +42,19 @@ func (f *File) hash(read func(*text)) *Digest {
 	return t.digest()
 }
 
-// OpenAll opens the content for one who reads all of it: with that it is hashed for [File.Digest].
+// OpenAll opens the content for a caller that reads all of it. Then [File.Digest] does not read it again.
 func (f *File) OpenAll() (io.ReadCloser, error) {
-	in, err := f.Open()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.renew()
+	in, err := f.Open()
 	if _, _, hasSum := f.Sum(); err != nil || hasSum || f.digest != nil {
 		return in, err
 	}
 	return &hashed{newText(in), in, f, f.seen}, nil
 }
 
-// hashed is the content of a file that keeps its digest when all was read.
+// hashed hashes the content of a file while it is read, and keeps the digest with the file at the end.
 type hashed struct {
 	*text
 	io.Closer

@@ -67,7 +67,7 @@ func (e *Store) finish(ctx context.Context, run mapping.Run) error {
 	return advised(err)
 }
 
-// inOneForm returns a run document whose configuration does not have the numbers and names as a cluster writes them after a script.
+// inOneForm returns a run document with the members of its configuration sorted: after a script, a cluster returns them in another order.
 func inOneForm(run mapping.Run) []byte {
 	run.Config = mapping.ConfigOf(run.Configuration())
 	return run.AppendJSON(nil)
