@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/config"
@@ -214,12 +215,19 @@ func (e *env) cluster(ctx context.Context) (*clusterStore, error) {
 	}}, nil
 }
 
-// markNews finds the changes again if runs were stored or removed. Otherwise Kibana would show outdated changes.
+// markNews finds the changes again in workloads of which runs were stored or removed. Otherwise Kibana would show outdated changes.
 func (e *env) markNews(ctx context.Context, store *elastic.Store) error {
-	if ctx.Err() != nil || !store.News() {
+	if ctx.Err() != nil {
 		return nil
 	}
-	m, err := tidy.Mark(ctx, store, time.Now())
+	of := store.News()
+	if len(of) == 0 {
+		return nil
+	}
+	if slices.Contains(of, nil) {
+		of = nil // all
+	}
+	m, err := tidy.Mark(ctx, store, of, time.Now())
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

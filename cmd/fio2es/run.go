@@ -432,7 +432,9 @@ func (r *runCall) standings(ctx context.Context) (lines []string) {
 		key, first := workload.Key(w.Runs[0]), w.Runs[0].Run.Start
 		before, err := history.Collect(r.to.Store.Runs(ctx, history.RunFilter{
 			From: first.AddDate(0, 0, -days), To: first, Limit: most, Light: true,
-			Where: where.OfWorkloads("the settings", []string{key}, func(run *mapping.Run) bool { return workload.LeftOut(run) == "" && workload.Has(run, key) }),
+			Where: where.OfWorkloads("the settings", []string{key}, func(run *mapping.Run) bool {
+				return workload.LeftOut(run) == "" && workload.Has(run, map[string]bool{key: true})
+			}),
 		}), func(error) {})
 		if err != nil {
 			r.log.Debug("runs before: " + err.Error())

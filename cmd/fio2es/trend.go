@@ -59,7 +59,8 @@ change. A number with fewer than 6 runs is not checked; stderr says how many the
 are. The exit code is 3 if a number is not known in the runs.
 
 --mark stores the changes in all runs of a cluster, for the marks in Kibana's dashboard
-History, and prints none. ingest, push, follow and rm do the same when they change runs.`,
+History, and prints none. ingest, push, follow and rm do the same for the workloads of
+the runs that they store or remove.`,
 		Example: `  fio2es trend
   fio2es trend --where 'bs=4k and start >= 90d' --metrics p99 --least 10
   fio2es trend --fail-last 5`,
@@ -119,11 +120,8 @@ func (t *trendCall) find(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		t.only = map[string]bool{}
 		parts := facts.Parts(named...)
-		for _, part := range parts {
-			t.only[workload.Key(part)] = true
-		}
+		t.only = workload.Keys(parts)
 		filter.Where = query.Both(filter.Where, query.SameSettings(parts...))
 	}
 	filter.ByWorkload = true
@@ -260,7 +258,7 @@ func markTrend(cmd *cobra.Command, e *env) error {
 	if err != nil {
 		return err
 	}
-	m, err := tidy.Mark(ctx, store, time.Now())
+	m, err := tidy.Mark(ctx, store, nil, time.Now())
 	for _, one := range m.Skipped {
 		e.leaveOut(one.Error())
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -282,15 +283,8 @@ func OneOf(runs []*mapping.Run) *where.Condition {
 
 // SameSettings returns the condition that a run, or a section of it, has the same settings as one of runs: see [workload.Key].
 func SameSettings(runs ...*mapping.Run) *where.Condition {
-	var keys []string
-	for _, run := range runs {
-		if key := workload.Key(run); !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	return where.OfWorkloads("the same settings", keys, func(run *mapping.Run) bool {
-		return slices.ContainsFunc(keys, func(key string) bool { return workload.Has(run, key) })
-	})
+	keys := workload.Keys(runs)
+	return where.OfWorkloads("the same settings", slices.Sorted(maps.Keys(keys)), func(run *mapping.Run) bool { return workload.Has(run, keys) })
 }
 
 // RunText returns the short id of a run, its title and when it started.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -64,13 +65,24 @@ type Marked struct {
 	Skipped []error
 }
 
-// Mark finds the changes over all runs of a history, and stores each with the first run after it, and the time if it is new.
-// It removes marks of changes that are no longer found.
-func Mark(ctx context.Context, store history.Marker, now time.Time) (m Marked, err error) {
+// Mark finds the changes over all runs of a history, or over those of the workloads of some, and stores each with the first run after it,
+// and the time if it is new. It removes marks of changes that are no longer found.
+func Mark(ctx context.Context, store history.Marker, of []*mapping.Run, now time.Time) (m Marked, err error) {
 	skip := func(err error) { m.Skipped = append(m.Skipped, err) }
-	runs, err := history.Collect(store.Runs(ctx, history.RunFilter{Light: true}), skip)
-	if err != nil {
-		return m, err
+	var runs []*mapping.Run
+	of = facts.Parts(of...)
+	for known := -1; known < len(workload.Keys(of)); {
+		known, m.Skipped = len(workload.Keys(of)), nil
+		f := history.RunFilter{Light: true}
+		if known > 0 {
+			f.Where = query.SameSettings(of...)
+		}
+		if runs, err = history.Collect(store.Runs(ctx, f), skip); err != nil {
+			return m, err
+		}
+		if known > 0 { // a run has the marks of all of its sections, so all runs of their workloads are needed
+			of = append(of, facts.Parts(runs...)...)
+		}
 	}
 	m.Runs = len(runs)
 	changes, n := workload.Marks(runs)

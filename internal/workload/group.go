@@ -43,9 +43,18 @@ func isIn(s rule.Setting, short string) bool {
 // have it if all of their sections have the same settings.
 func Key(run *mapping.Run) string { return rule.Of(run).ID }
 
-// Has reports whether a run, or one of its sections, is of the workload with a key.
-func Has(run *mapping.Run, key string) bool {
-	return Key(run) == key || slices.ContainsFunc(facts.Parts(run), func(part *mapping.Run) bool { return Key(part) == key })
+// Keys returns the keys of the workloads of runs.
+func Keys(runs []*mapping.Run) map[string]bool {
+	keys := map[string]bool{}
+	for _, run := range runs {
+		keys[Key(run)] = true
+	}
+	return keys
+}
+
+// Has reports whether a run, or one of its sections, is of one of the workloads with these keys.
+func Has(run *mapping.Run, keys map[string]bool) bool {
+	return keys[Key(run)] || slices.ContainsFunc(facts.Parts(run), func(part *mapping.Run) bool { return keys[Key(part)] })
 }
 
 // textsOf returns the texts of the settings of a run, by their names.

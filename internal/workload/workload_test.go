@@ -429,7 +429,7 @@ func TestSections(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
-	if Key(a) != Key(b) || Key(a) == Key(other) || !Has(a, Key(facts.Parts(b)[0])) || Has(a, Key(alone)) {
+	if Key(a) != Key(b) || Key(a) == Key(other) || !Has(a, Keys(facts.Parts(b)[:1])) || Has(a, Keys([]*mapping.Run{alone})) {
 		t.Error("runs with sections have the wrong settings")
 	}
 }

@@ -1,12 +1,15 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -92,14 +95,45 @@ func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) e
 	return e.fail(ctx, "write to", err)
 }
 
-// News reports whether runs were stored or removed since its last call. Then changes have to be found again. Live
-// runs do not count, because they belong to no series.
-func (e *Store) News() bool { return e.news.Swap(false) }
+// News returns one run of each workload of which runs were stored or removed since its last call: there, changes have to be found
+// again. It is nil where the workload is not known.
+func (e *Store) News() []*mapping.Run {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := slices.Collect(maps.Values(e.news))
+	e.news = nil
+	return list
+}
+
+// isNews notes that a run is stored or removed, or one that is not known, if run is nil.
+func (e *Store) isNews(run *mapping.Run) {
+	of := ""
+	switch {
+	case run == nil:
+	case run.Run.Live(): // it belongs to no series
+		return
+	default:
+		of, run = cmp.Or(strings.Join(run.Workloads(), " "), run.Run.ID), run.Light()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.news == nil {
+		e.news = map[string]*mapping.Run{}
+	}
+	if _, isKnown := e.news[of]; !isKnown {
+		e.news[of] = run
+	}
+}
 
 // Delete implements [history.Store]. If it is interrupted, readers no longer see the run; a second call removes the
 // rest.
 func (e *Store) Delete(ctx context.Context, runID string) error {
-	e.news.Store(true)
+	switch run, _, err := e.current(ctx, runID); {
+	case err == nil, errors.Is(err, history.ErrDamaged):
+		e.isNews(run)
+	case !errors.Is(err, history.ErrNotFound):
+		return e.fail(ctx, "write to", err)
+	}
 	runs, err := e.remove(ctx, e.runs(), es.Term(mapping.RunField, runID))
 	intervals := 0
 	if err == nil {

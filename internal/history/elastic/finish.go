@@ -24,9 +24,7 @@ import (
 //
 // If the cluster has the same run document except for Ingested, the stored Ingested stays.
 func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
-	if !run.Run.Live() {
-		e.news.Store(true)
-	}
+	e.isNews(run)
 	err := run.Check()
 	if err == nil {
 		err = e.Prepare(ctx)
@@ -183,9 +181,11 @@ func (e *Store) makeCurrent(ctx context.Context, of history.Version, s *versionS
 		isThere, isOther := err == nil, false
 		switch {
 		case isThere:
+			e.isNews(stored)                                        // which may be of another workload
 			hasOthers = hasOthers || stored.Run.Ingest != of.Ingest // its documents may have become visible after they were counted
 			isOther = run.Run.AnnotateAs(&stored.Run)
 		case errors.Is(err, history.ErrDamaged):
+			e.isNews(nil)
 			hasOthers = true
 		case !errors.Is(err, history.ErrNotFound):
 			return nil, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
@@ -34,7 +33,6 @@ type Store struct {
 	indices
 	client *es.Client
 	limits limits
-	news   atomic.Bool // runs were stored or removed since the last call of News
 
 	ctx        context.Context // of bulk requests; ends with Close
 	close      context.CancelFunc
@@ -52,6 +50,7 @@ type Store struct {
 	mu       sync.Mutex                        // guards all below
 	versions map[history.Version]*versionState // versions that are not finished
 	waiting  []*finishing                      // versions
+	news     map[string]*mapping.Run           // see News
 	open     []*document                       // of the next bulk request
 	size     int                               // bytes of it
 	body     int                               // most bytes of a bulk request before compression; one larger document is sent alone
