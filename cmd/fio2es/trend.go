@@ -13,7 +13,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -21,7 +20,6 @@ import (
 	"github.com/fio2es/fio2es/internal/trend"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/workload"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 type trendCall struct {
@@ -124,17 +122,23 @@ func (t *trendCall) find(ctx context.Context, args []string) error {
 		t.only = workload.Keys(parts)
 		filter.Where = query.Both(filter.Where, query.SameSettings(parts...))
 	}
-	filter.ByWorkload = true
+	filter.InAnyOrder, filter.Members = true, workload.Members
 	watched := query.Watch(filter)
-	found, err := t.read(ctx, store, watched)
+	found, err := workload.Find(watched.Reader(ctx, store, func(err error) { t.leaveOut(err.Error()) }), t.numbers, t.least)
 	if err != nil {
 		return err
 	}
-	if found.runs == 0 {
+	if note := watched.Undecided(); note != "" {
+		t.log.Warn(note)
+	}
+	if found.Runs == 0 {
 		if err = t.printNoRuns(ctx, store, watched.Filter); t.gate.Last > 0 {
 			err = errors.Join(err, fmt.Errorf("--fail-last %d: there are no runs to check", t.gate.Last))
 		}
 		return err
+	}
+	if t.only != nil {
+		found.Workloads = slices.DeleteFunc(found.Workloads, func(w *workload.Trend) bool { return !t.only[w.Key] })
 	}
 	if err := t.print(found); err != nil {
 		return err
@@ -150,54 +154,19 @@ func (t *trendCall) find(ctx context.Context, args []string) error {
 	return err
 }
 
-// trends are the workloads of the history, and of how many runs.
-type trends struct {
-	workloads [][]*workload.Series // without runs and most values; sorted by title
-	runs      int
-	leftOut   map[string]int // runs by the reason
-}
-
-// read makes the series of all workloads of a filter, one after another, because the runs of all may be many.
-func (t *trendCall) read(ctx context.Context, store history.Store, watched *query.Watched) (found trends, err error) {
-	runs := func(yield func(*mapping.Run, error) bool) {
-		found.runs, found.leftOut = 0, map[string]int{}
-		isLeft := false
-		err := t.eachRun(ctx, store, watched, func(run *mapping.Run) bool {
-			if found.runs++; workload.LeftOut(run) != "" {
-				found.leftOut[workload.LeftOut(run)]++
-			}
-			isLeft = !yield(run, nil)
-			return !isLeft
-		})
-		if err != nil && !isLeft {
-			yield(nil, err)
-		}
-	}
-	found.workloads, err = workload.Each(runs, func(of *workload.Workload) []*workload.Series {
-		if t.only != nil && !t.only[workload.Key(of.Runs[0])] {
-			return nil
-		}
-		series := of.Series(t.numbers, t.least)
-		for _, s := range series {
-			s.Slim()
-		}
-		return series
-	})
-	return found, err
-}
-
 // print writes the changes of all workloads, and below them what differs at changes and which runs were examined. With --all, it
 // also writes what did not change.
-func (t *trendCall) print(found trends) error {
+func (t *trendCall) print(found *workload.Trends) error {
 	w, format := t.checks.table(t.stdout)
 	to := table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "VISIBLE", "VERDICT", "DIR"})
 	numbers, workloads, changes, rows := 0, 0, 0, 0
 	verdicts := map[string]int{}
 	var differs []string // without repetitions
-	all := slices.Concat(found.workloads...)
-	for _, series := range found.workloads {
-		numbers, workloads = numbers+len(series), workloads+min(len(series), 1)
-		for _, s := range series {
+	var all []*workload.Series
+	for _, w := range found.Workloads {
+		all = append(all, w.Series...)
+		numbers, workloads = numbers+len(w.Series), workloads+min(len(w.Series), 1)
+		for _, s := range w.Series {
 			t.gate.Add(s)
 			changes += len(s.Changes)
 			for _, row := range s.Rows() {
@@ -217,8 +186,8 @@ func (t *trendCall) print(found trends) error {
 			}
 		}
 	}
-	examined := found.runs
-	for _, n := range found.leftOut {
+	examined := found.Runs
+	for _, n := range found.LeftOut {
 		examined -= n
 	}
 	summary := fmt.Sprintf("%s of %s in %s: %s", unit.Plural(numbers, "number"), unit.Plural(workloads, "workload"),
@@ -227,8 +196,8 @@ func (t *trendCall) print(found trends) error {
 		summary += fmt.Sprintf(", %d %s", verdicts[verdict], verdict)
 	}
 	var reasons []string
-	for _, why := range slices.Sorted(maps.Keys(found.leftOut)) {
-		reasons = append(reasons, unit.Count(int64(found.leftOut[why]))+" "+why)
+	for _, why := range slices.Sorted(maps.Keys(found.LeftOut)) {
+		reasons = append(reasons, unit.Count(int64(found.LeftOut[why]))+" "+why)
 	}
 	if len(reasons) > 0 {
 		summary += "; left out: " + strings.Join(reasons, ", ")

@@ -44,7 +44,7 @@ type Store interface {
 	// ErrAmbiguous and the candidates if there are several.
 	Run(ctx context.Context, id string) (*mapping.Run, error)
 
-	// Runs returns the runs that f selects, the newest start first. A [DamagedRunError] concerns only one run: other
+	// Runs returns the runs that f selects, the newest start first unless f leaves the order to the store. A [DamagedRunError] concerns only one run: other
 	// runs follow, and the limit does not count it. Any other error ends the list.
 	Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error]
 
@@ -168,8 +168,10 @@ type RunFilter struct {
 	// It calls Wanted at most once for a run, perhaps from several goroutines at the same time.
 	Wanted        func(run *mapping.Run) bool
 	WantedMembers []string
-	// ByWorkload sorts the runs by the workload of their documents, the newest of each first. Those with sections may be anywhere.
-	ByWorkload bool
+	// InAnyOrder leaves the order to the store, which then reads all runs faster.
+	InAnyOrder bool
+	// IDs are the full ids of the only runs to look at, at most 10,000. Empty means all.
+	IDs []string
 
 	// Undecided is called with each run that is not selected only because it lacks the values that the condition needs. It
 	// may be nil. A run may come several times.
@@ -301,7 +303,7 @@ type Selection struct {
 	Light      bool      // leave out histograms, which are nine tenths of a document
 }
 
-// Matches reports whether f selects the run; it ignores Limit and Wanted. A store that filters in another way must get the same
+// Matches reports whether f selects the run; it ignores IDs, Limit and Wanted. A store that filters in another way must get the same
 // result.
 func (f *RunFilter) Matches(r *mapping.Run) bool {
 	if isAbout := f.isAbout(r); !isAbout || f.Where == nil || f.Where.Matches(r) {

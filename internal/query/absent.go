@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -26,6 +27,20 @@ func Watch(f history.RunFilter) *Watched {
 	w := &Watched{f, map[string]bool{}}
 	w.Filter.Undecided = func(run *mapping.Run) { w.undecided[run.Run.ID] = true }
 	return w
+}
+
+// Reader returns the runs with some ids, or all of a filter without ids.
+type Reader func(ids ...string) iter.Seq2[*mapping.Run, error]
+
+// Reader returns a function that reads runs of a store. It calls skip with the errors of those that cannot be read.
+func (w *Watched) Reader(ctx context.Context, store history.Store, skip func(error)) Reader {
+	return func(ids ...string) iter.Seq2[*mapping.Run, error] {
+		f := history.RunFilter{IDs: ids, Light: true}
+		if len(ids) == 0 {
+			f = w.Filter
+		}
+		return history.Readable(store.Runs(ctx, f), skip)
+	}
 }
 
 // Undecided says how many runs are left out because they lack the values that the condition needs, and why. It is

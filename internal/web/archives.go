@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,9 +25,9 @@ type archive struct {
 	runs []*mapping.Run
 }
 
-func archiveTable(runs iter.Seq2[*mapping.Run, error]) (*report.Table, error) {
+func archiveTable(read query.Reader) (*report.Table, error) {
 	var list []*archive
-	for run, err := range runs {
+	for run, err := range read() {
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -36,7 +35,7 @@ type listingView struct {
 }
 
 // listing answers with a table that is made of the runs of a filter that meet the condition of the address.
-func (s *site) listing(title, note string, f history.RunFilter, of func(iter.Seq2[*mapping.Run, error]) (*report.Table, error)) http.HandlerFunc {
+func (s *site) listing(title, note string, f history.RunFilter, of func(query.Reader) (*report.Table, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := listingView{Head: s.head(r, title), Page: strings.ToLower(title), Note: note}
 		if v.Condition.Problem != "" {
@@ -47,7 +46,7 @@ func (s *site) listing(title, note string, f history.RunFilter, of func(iter.Seq
 		f.Where, f.Light = v.Condition.met, true
 		watched := query.Watch(f)
 		var err error
-		if v.Table, err = of(history.Readable(s.Store.Runs(r.Context(), watched.Filter), s.warn)); err != nil {
+		if v.Table, err = of(watched.Reader(r.Context(), s.Store, s.warn)); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -58,40 +57,35 @@ func (s *site) listing(title, note string, f history.RunFilter, of func(iter.Seq
 
 const aboutWorkloads = "Runs with the same settings are a workload. A change is the worst of percentiles, mean, IOPS and bandwidth, by 3 % or more, over all runs. What became worse is first."
 
-// ofWorkloads selects what workloadTable needs. CBT's configuration is half of what a list reads of a run.
-var ofWorkloads = history.RunFilter{
-	ByWorkload: true,
-	Members:    append([]string{"workload", "fio", "hosts", "sections", mapping.AllDirections}, mapping.Directions[:]...),
-}
+// ofWorkloads selects what workloadTable needs of all runs.
+var ofWorkloads = history.RunFilter{InAnyOrder: true, Members: workload.Members}
 
 // workloadTable returns the table of workloads. Each has a line for each direction, with its latest p99, and the latest change for
 // the worse of all usual numbers; without one, the latest change, or why there is none. What became worse is first, and of that the
 // latest.
-func workloadTable(runs iter.Seq2[*mapping.Run, error]) (*report.Table, error) {
+func workloadTable(read query.Reader) (*report.Table, error) {
 	type group struct {
-		runs   int
-		latest *mapping.Run
-		rows   []*workload.Row
-		p99    map[string]string // by direction
+		*workload.Trend
+		rows []*workload.Row
+		p99  map[string]string // by direction
 	}
-	numbers, p99 := workload.MustNumbers(workload.Usual()...), workload.MustNumbers("p99")[0]
-	groups, err := workload.Each(runs, func(w *workload.Workload) *group {
-		g := &group{runs: len(w.Runs), latest: w.Runs[len(w.Runs)-1], p99: map[string]string{}}
-		series := w.Series(numbers, workload.LeastChange)
-		for _, s := range series {
+	p99 := workload.MustNumbers("p99")[0]
+	found, err := workload.Find(read, workload.MustNumbers(workload.Usual()...), workload.LeastChange)
+	if err != nil {
+		return nil, err
+	}
+	var groups []*group
+	for _, w := range found.Workloads {
+		g := &group{w, nil, map[string]string{}}
+		for _, s := range w.Series {
 			if n := len(s.Values); s.Number == p99 && n > 0 {
 				g.p99[s.Direction] = s.TextOf(s.Values[n-1])
 			}
-			s.Slim()
 		}
-		if len(series) == 0 {
-			series = []*workload.Series{{Workload: w}}
+		if g.rows = workload.Foremost(w.Series); len(g.rows) == 0 {
+			g.rows = workload.Foremost([]*workload.Series{{Workload: w.Workload}})
 		}
-		g.rows = workload.Foremost(series)
-		return g
-	})
-	if err != nil {
-		return nil, err
+		groups = append(groups, g)
 	}
 	worseSince := func(g *group) (at time.Time) {
 		for _, r := range g.rows {
@@ -116,8 +110,8 @@ func workloadTable(runs iter.Seq2[*mapping.Run, error]) (*report.Table, error) {
 	columns := slices.Concat(
 		table.Where(func(r *workload.Row) bool { return isFirst[r] }, slices.Concat(
 			text("workload", "Workload", func(r *workload.Row) string { return r.Title }),
-			text("runs", ">Runs", func(r *workload.Row) string { return unit.Count(int64(of[r].runs)) }),
-			text("latest", unit.Heading("Latest run"), func(r *workload.Row) string { return facts.Started(of[r].latest) }),
+			text("runs", ">Runs", func(r *workload.Row) string { return unit.Count(int64(of[r].Count)) }),
+			text("latest", unit.Heading("Latest run"), func(r *workload.Row) string { return facts.Started(of[r].Latest) }),
 		)),
 		table.Pick(workload.Columns(), "direction"),
 		text("p99", ">p99", func(r *workload.Row) string { return cmp.Or(of[r].p99[r.Direction], "-") }),
@@ -130,9 +124,9 @@ func workloadTable(runs iter.Seq2[*mapping.Run, error]) (*report.Table, error) {
 			to.Class += " verdict " + to.Text
 		case !isFirst[r]:
 		case column == "workload":
-			to.Class, to.Link = "text name", workloadLink(of[r].latest)
+			to.Class, to.Link = "text name", workloadLink(of[r].Latest)
 		case column == "latest":
-			to.Link = runLink(of[r].latest)
+			to.Link = runLink(of[r].Latest)
 		}
 	}), nil
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -55,16 +57,11 @@ type Series struct {
 	Values    []trend.Value // value of each run
 	Median    trend.Value   // median of all values
 	Changes   []Change
-	Unknown   []*mapping.Run // left out, because the number is not known well enough: see mostApart
 
-	least          float64 // the smallest change that was looked for, as a share
-	visible        float64 // the smallest change, as a share, that would be seen in the last runs
-	known, unknown int     // numbers of Runs and Unknown, also of a slim series
-}
-
-// Slim drops what only drawings need: the runs, but for those at changes, and all values but the last.
-func (s *Series) Slim() {
-	s.Runs, s.Unknown, s.Values = nil, nil, slices.Clone(s.Values[max(len(s.Values)-1, 0):])
+	least   float64 // the smallest change that was looked for, as a share
+	visible float64 // the smallest change, as a share, that would be seen in the last runs
+	known   int     // how many runs have the number
+	unknown int     // how many are left out, because it is not known well enough: see mostApart
 }
 
 // mostApart is how far the bounds of a number may be apart, as a ratio, in a run of a series. In fio's last bin there is no upper
@@ -75,7 +72,8 @@ const mostApart = 2
 type Change struct {
 	Level         trend.Change
 	Before, After *mapping.Run // last run before the change, and first run after it
-	isOfDay       bool         // another run of the series is of the day of After
+	before, after *record
+	isOfDay       bool // another run of the series is of the day of After
 }
 
 // TextOf returns a value of the series for people. A lower bound has a mark: "≥17.0s".
@@ -133,33 +131,86 @@ func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad
 
 // Series returns a series for each number and direction of the workload, with the changes of at least least (a
 // share). Runs that [LeftOut] names, that lack the number, or whose bounds of it are far apart, are left out.
-func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series) {
-	type point struct {
-		run *mapping.Run
-		*mapping.Totals
-	}
-	points := map[string][]point{} // by direction
+func (w *Workload) Series(numbers []facts.Metric, least float64) []*Series {
+	var records []*record
 	for _, run := range w.Runs {
-		if LeftOut(run) != "" {
-			continue
-		}
-		for _, d := range run.ByDirection() {
-			points[d.Direction] = append(points[d.Direction], point{run, d.Totals})
+		r := newRecord(run, numbers)
+		r.run = run
+		records = append(records, r)
+	}
+	return w.series(records, numbers, least)
+}
+
+// record is what series need of a run.
+type record struct {
+	id         string
+	start      time.Time
+	directions uint8 // a bit for each of inSeries
+	// values are the numbers of each direction. The lower bound is 0 if there is none, and the upper one is not if the number is not known
+	// well enough.
+	values []trend.Value
+
+	run   *mapping.Run
+	part  int    // which of [facts.Parts] it is, if run is read later
+	state uint64 // and how its document was
+}
+
+// inSeries are the directions of series.
+var inSeries = append(mapping.Directions[:], mapping.AllDirections)
+
+// newRecord returns what series of numbers need of a run.
+func newRecord(run *mapping.Run, numbers []facts.Metric) *record {
+	r := &record{id: run.Run.ID, start: run.Run.Start}
+	if LeftOut(run) != "" {
+		return r
+	}
+	totals := run.ByDirection()
+	r.values = make([]trend.Value, 0, len(totals)*len(numbers))
+	for _, d := range totals {
+		r.directions |= 1 << slices.Index(inSeries, d.Direction)
+		for _, n := range numbers {
+			value := trend.Value{}
+			switch v := n.OfTotals(d.Totals); {
+			case !v.IsKnown() && !v.IsBound():
+			case v.Low > 0 && (v.High <= mostApart*v.Low || v.IsOpen):
+				value = trend.Value{Low: v.Low, High: v.High}
+			case v.IsBound():
+				value.High = math.Inf(1)
+			}
+			r.values = append(r.values, value)
 		}
 	}
-	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
-		for _, n := range numbers {
-			s := &Series{Workload: w, Direction: direction, Number: n, least: least}
-			for _, p := range points[direction] {
-				switch v := n.OfTotals(p.Totals); {
-				case !v.IsKnown() && !v.IsBound():
-				case v.Low > 0 && (v.High <= mostApart*v.Low || v.IsOpen):
-					s.Runs, s.Values = append(s.Runs, p.run), append(s.Values, trend.Value{Low: v.Low, High: v.High})
-				case v.IsBound():
-					s.Unknown = append(s.Unknown, p.run)
+	return r
+}
+
+// compare compares records by the start and the id of their runs.
+func (r *record) compare(b *record) int {
+	return cmp.Or(r.start.Compare(b.start), cmp.Compare(r.id, b.id))
+}
+
+// series makes the series of records, which are sorted.
+func (w *Workload) series(records []*record, numbers []facts.Metric, least float64) (list []*Series) {
+	for d, direction := range inSeries {
+		var of []*record
+		var values [][]trend.Value
+		for _, r := range records {
+			if r.directions>>d&1 > 0 {
+				at := bits.OnesCount8(r.directions&(1<<d-1)) * len(numbers)
+				of, values = append(of, r), append(values, r.values[at:at+len(numbers)])
+			}
+		}
+		for n, number := range numbers {
+			s := &Series{Workload: w, Direction: direction, Number: number, least: least}
+			var have []*record
+			for i, r := range of {
+				switch v := values[i][n]; {
+				case v.Low > 0:
+					have, s.Runs, s.Values = append(have, r), append(s.Runs, r.run), append(s.Values, v)
+				case v.High > 0:
+					s.unknown++
 				}
 			}
-			if s.known, s.unknown = len(s.Runs), len(s.Unknown); s.known+s.unknown == 0 {
+			if s.known = len(have); s.known+s.unknown == 0 {
 				continue
 			}
 			if s.Median = trend.Known(math.NaN()); len(s.Values) > 0 {
@@ -168,8 +219,11 @@ func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series
 			changes, visible := trend.Detect(s.Values, least)
 			s.visible = max(visible, least)
 			for _, c := range changes {
-				isOfDay := func(i int) bool { return i < len(s.Runs) && Day(s.Runs[i]) == Day(s.Runs[c.At]) }
-				s.Changes = append(s.Changes, Change{c, s.Runs[c.At-1], s.Runs[c.At], isOfDay(c.At-1) || isOfDay(c.At+1)})
+				before, after := have[c.At-1], have[c.At]
+				isOfDay := func(i int) bool {
+					return i < len(have) && unit.Time(have[i].start, unit.Day) == unit.Time(after.start, time.DateOnly)
+				}
+				s.Changes = append(s.Changes, Change{c, before.run, after.run, before, after, isOfDay(c.At-1) || isOfDay(c.At+1)})
 			}
 			list = append(list, s)
 		}

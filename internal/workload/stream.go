@@ -1,100 +1,198 @@
 package workload
 
 import (
+	"errors"
+	"hash/maphash"
 	"iter"
 	"maps"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/workload/rule"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Each calls of with each workload of many runs, and returns the results, sorted by the titles of the workloads. So that not all runs
-// are in memory at the same time, they come sorted by the ids of the workloads in their documents, as ByWorkload of a filter of the history has
-// them; otherwise Each reads them again, and keeps all. of may keep only runs that it needs. It is called for several workloads at the
-// same time, before these have their titles. Afterwards a workload has only its first run.
-func Each[T any](runs iter.Seq2[*mapping.Run, error], of func(*Workload) T) ([]T, error) {
-	var list []*Workload
-	results := map[*Workload]*T{}
-	var wait sync.WaitGroup
-	places := make(chan struct{}, runtime.GOMAXPROCS(0))
-	start := func(w *Workload) {
-		result := new(T)
-		list, results[w] = append(list, w), result
-		places <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-places }()
-			w.sort()
-			*result = of(w)
-			w.Runs = slices.Clone(w.Runs[:1])
-		})
-	}
-	key, current := "", (*Workload)(nil)
-	started := map[string]bool{}
-	rest := map[string]*Workload{} // by key: of sections, and of documents whose workload is not that of the rule
-	isSorted, err := true, error(nil)
-	for run, failed := range runs {
-		if err = failed; err != nil {
-			break
+// Trends are the changes of all workloads of a history.
+type Trends struct {
+	Workloads []*Trend // sorted by title
+	Runs      int
+	LeftOut   map[string]int // runs that are in no series, by the reason: see [LeftOut]
+}
+
+// Trend has the changes of a workload, of whose runs it has the first one. Its series have no other runs but those at changes, and of
+// their values the last.
+type Trend struct {
+	*Workload
+	Key    string // of [Key]
+	Count  int    // of runs
+	Latest *mapping.Run
+	Series []*Series
+
+	records []*record
+}
+
+// Members are the members of run documents that [Find] needs of all runs.
+var Members = append([]string{"run", "workload", "sections", "ingested", mapping.AllDirections}, mapping.Directions[:]...)
+
+// Find finds the changes of at least least (a share) in the numbers of all workloads. Without ids, read returns all runs in any order,
+// with the members [Members]. The documents of all may be too many for the memory, so Find keeps only their numbers. The few that it needs
+// whole it then reads by their ids: the first run and the last run of each workload, and those at changes. If one of them is not as
+// before, Find begins again, so the answer is one state of the history.
+func Find(read func(ids ...string) iter.Seq2[*mapping.Run, error], numbers []facts.Metric, least float64) (*Trends, error) {
+	const attempts = 5
+	f := &finder{read: read, numbers: numbers, least: least, unreadable: map[string]bool{}}
+	for range attempts {
+		if found, err := f.find(); !errors.Is(err, errChanged) {
+			return found, err
 		}
-		if of := Key(run); len(run.Sections) < 2 && of == run.Workload.ID {
-			if of != key {
-				if key = of; current != nil {
-					start(current)
-				}
-				if current = rest[key]; current == nil {
-					current = &Workload{}
-				}
-				delete(rest, key)
-				isSorted = isSorted && !started[key]
-				started[key] = true
-			}
-			current.Runs = append(current.Runs, run)
+	}
+	return nil, errChanged
+}
+
+var errChanged = errors.New("runs changed during each attempt to read them: try again")
+
+type finder struct {
+	read       func(ids ...string) iter.Seq2[*mapping.Run, error]
+	numbers    []facts.Metric
+	least      float64
+	unreadable map[string]bool // ids of runs that did not come again
+}
+
+func (f *finder) find() (*Trends, error) {
+	found := &Trends{LeftOut: map[string]int{}}
+	byKey, unnamed := map[string][]*record{}, map[string][]*record{}
+	add := func(parts []*mapping.Run) {
+		for i, part := range parts {
+			r, key := newRecord(part, f.numbers), Key(part)
+			r.part, r.state = i, stateOf(part)
+			byKey[key] = append(byKey[key], r)
+		}
+	}
+	for run, err := range f.read() {
+		if err != nil {
+			return nil, err
+		}
+		if f.unreadable[run.Run.ID] {
 			continue
 		}
-		for _, part := range facts.Parts(run) {
-			of := Key(part)
-			if rest[of] == nil {
-				rest[of] = &Workload{}
-			}
-			rest[of].Runs = append(rest[of].Runs, part)
-			isSorted = isSorted && !started[of]
+		if found.Runs++; LeftOut(run) != "" {
+			found.LeftOut[LeftOut(run)]++
 		}
-		if !isSorted {
-			break
+		// the rule needs all of a document that does not have the workload
+		if parts := facts.Parts(run); slices.ContainsFunc(parts, func(part *mapping.Run) bool { return !rule.IsSet(part) }) {
+			unnamed[run.Run.ID] = []*record{{state: stateOf(run)}}
+		} else {
+			add(parts)
 		}
 	}
-	if err == nil && isSorted {
-		if current != nil {
-			start(current)
-		}
-		for _, key := range slices.Sorted(maps.Keys(rest)) {
-			start(rest[key])
-		}
-	}
-	wait.Wait()
-	if err != nil {
+	if err := f.again(unnamed, add); err != nil {
 		return nil, err
 	}
-	var sorted []T
-	if !isSorted {
-		var all []*mapping.Run
-		for run, err := range runs {
-			if err != nil {
-				return nil, err
+	var list []*Workload
+	byWorkload := map[*Workload]*Trend{}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		t := &Trend{Workload: &Workload{}, Key: key, Count: len(byKey[key]), records: byKey[key]}
+		found.Workloads, list, byWorkload[t.Workload] = append(found.Workloads, t), append(list, t.Workload), t
+	}
+	f.series(found.Workloads)
+	needed := map[string][]*record{}
+	need := func(list ...*record) {
+		for _, r := range list {
+			needed[r.id] = append(needed[r.id], r)
+		}
+	}
+	for _, t := range found.Workloads {
+		need(t.records...)
+		for _, s := range t.Series {
+			for i := range s.Changes {
+				need(s.Changes[i].before, s.Changes[i].after)
 			}
-			all = append(all, run)
 		}
-		for _, w := range Group(facts.Parts(all...)) {
-			sorted = append(sorted, of(w))
+	}
+	if err := f.again(needed, func(parts []*mapping.Run) {
+		for _, r := range needed[parts[0].Run.ID] {
+			r.run = parts[r.part]
 		}
-		return sorted, nil
+	}); err != nil {
+		return nil, err
+	}
+	for _, t := range found.Workloads {
+		t.Runs, t.Latest = []*mapping.Run{t.records[0].run}, t.records[1].run
+		for _, s := range t.Series {
+			for i := range s.Changes {
+				c := &s.Changes[i]
+				c.Before, c.After = c.before.run, c.after.run
+			}
+		}
 	}
 	setTitles(list)
-	for _, w := range list {
-		sorted = append(sorted, *results[w])
+	for i, w := range list {
+		found.Workloads[i] = byWorkload[w]
 	}
-	return sorted, nil
+	return found, nil
+}
+
+// series makes the series of workloads, on all processors. Afterwards a workload has only its first and its last record.
+func (f *finder) series(list []*Trend) {
+	var wait sync.WaitGroup
+	next := new(atomic.Int64)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(list); i = next.Add(1) - 1 {
+				t := list[i]
+				slices.SortStableFunc(t.records, (*record).compare)
+				t.Series = t.series(t.records, f.numbers, f.least)
+				for _, s := range t.Series {
+					s.Runs, s.Values = nil, slices.Clone(s.Values[max(len(s.Values)-1, 0):])
+				}
+				t.records = []*record{t.records[0], t.records[len(t.records)-1]}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// again reads the documents of records by their ids, and passes them to do as [facts.Parts]. It fails with errChanged if they are not as
+// before.
+func (f *finder) again(records map[string][]*record, do func(parts []*mapping.Run)) error {
+	const most = 10_000 // at once
+	isChanged, came := false, map[string]bool{}
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(records)), most) {
+		for run, err := range f.read(ids...) {
+			if err != nil {
+				return err
+			}
+			if came[run.Run.ID] = true; records[run.Run.ID][0].state == stateOf(run) {
+				do(facts.Parts(run))
+			} else {
+				isChanged = true
+			}
+		}
+	}
+	for id := range records {
+		if !came[id] {
+			isChanged, f.unreadable[id] = true, true
+		}
+	}
+	if isChanged {
+		return errChanged
+	}
+	return nil
+}
+
+var stateSeed = maphash.MakeSeed()
+
+// stateOf returns a number that is another one if the document is: it has another version, was stored again, or has other labels. Those
+// of live runs change all the time, and are in no series.
+func stateOf(run *mapping.Run) (state uint64) {
+	if run.Run.Live() {
+		return 0
+	}
+	for name, text := range run.Run.Labels {
+		state += maphash.Comparable(stateSeed, [2]string{name, text})
+	}
+	return state + maphash.String(stateSeed, run.Run.Ingest) + uint64(run.Ingested.UnixNano())
 }

@@ -88,11 +88,6 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 			Size: whole, Query: runQuery(&f), Stable: true,
 			Sort: []any{map[string]any{mapping.TimeField: map[string]any{"order": "desc"}}, ascending(mapping.RunField)},
 		}
-		if f.ByWorkload {
-			// indices of an earlier fio2es lack the field
-			byID := map[string]any{"order": "asc", "missing": "_first", "unmapped_type": "keyword"}
-			r.Sort = slices.Insert(r.Sort, 0, any(map[string]any{mapping.WorkloadField: byID}))
-		}
 		if f.Light {
 			r.Size, r.Source = light, sourceFilter{f.Needed(), heavy}
 		}

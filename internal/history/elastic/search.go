@@ -319,6 +319,9 @@ func runQuery(f *history.RunFilter) any {
 	if f.Execution != "" {
 		queries = append(queries, es.Prefix(mapping.ExecutionField, f.Execution))
 	}
+	if len(f.IDs) > 0 {
+		queries = append(queries, es.Terms(mapping.RunField, f.IDs))
+	}
 	if ids, version := f.Workloads(); len(ids) > 0 && len(ids) <= mostTerms {
 		queries = append(queries, es.Any(es.Terms(mapping.WorkloadsField, ids), es.None(es.Prefix(mapping.WorkloadsField, version))))
 	}

@@ -126,8 +126,9 @@ func testWorkloads(t *testing.T, s history.Store) {
 	}
 }
 
-// testByWorkload: runs sorted by workload have the needed members of their documents, and those that a condition needs.
-func testByWorkload(t *testing.T, s history.Store) {
+// testInAnyOrder: runs in any order have the needed members of their documents, and those that a condition needs. Some are found by
+// their ids.
+func testInAnyOrder(t *testing.T, s history.Store) {
 	for i, id := range []string{"2-a", "2-b", "1-a", "", "2-a"} {
 		run := NewRun(fmt.Sprint("run", i), "1")
 		run.Run.Start, run.Workload = Start.Add(time.Duration(i)*time.Hour), mapping.Workload{ID: id}
@@ -136,19 +137,24 @@ func testByWorkload(t *testing.T, s history.Store) {
 		}
 		finish(t, s, run)
 	}
-	f := history.RunFilter{ByWorkload: true, Light: true, Members: []string{"workload", "fio"}}
+	f := history.RunFilter{InAnyOrder: true, Light: true, Members: []string{"workload", "fio"}}
+	all := collect(t, s.Runs(t.Context(), history.RunFilter{}))
+	some := []string{all[0].Run.ID, all[3].Run.ID, "none"}
+	equal(t, []string{"run4", "run1"}, names(collect(t, s.Runs(t.Context(), history.RunFilter{IDs: some}))), "by ids")
 	for _, c := range []struct {
 		where history.Condition
+		ids   []string
 		want  []string
 	}{
-		{nil, []string{"run3", "run2", "run4", "run0", "run1"}},
-		{byMode{mode("randwrite")}, []string{"run3", "run2", "run0", "run1"}},
-		{unsureByMode{byMode{mode("randread")}}, []string{"run4"}},
+		{nil, nil, []string{"run0", "run1", "run2", "run3", "run4"}},
+		{byMode{mode("randwrite")}, nil, []string{"run0", "run1", "run2", "run3"}},
+		{unsureByMode{byMode{mode("randread")}}, nil, []string{"run4"}},
+		{byMode{mode("randwrite")}, some, []string{"run1"}},
 	} {
 		var undecided []string
-		f.Where, f.Undecided = c.where, func(run *mapping.Run) { undecided = append(undecided, run.Run.Name) }
+		f.Where, f.IDs, f.Undecided = c.where, c.ids, func(run *mapping.Run) { undecided = append(undecided, run.Run.Name) }
 		got := collect(t, s.Runs(t.Context(), f))
-		equal(t, c.want, names(got), "%v", c.where)
+		equal(t, c.want, slices.Sorted(slices.Values(names(got))), "%v %v", c.where, c.ids)
 		for _, run := range got {
 			if whole, err := s.Run(t.Context(), run.Run.ID); err != nil || !cmp.Equal(run.Fio, whole.Fio) || run.Workload != whole.Workload || !cmp.Equal(run.Run, whole.Run) {
 				t.Errorf("%s lacks members: %+v, %v", run.Run.Name, run, err)

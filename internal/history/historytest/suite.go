@@ -56,7 +56,7 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Filter", testFilter},
 		{"Live", testLive},
 		{"Workloads", testWorkloads},
-		{"ByWorkload", testByWorkload},
+		{"InAnyOrder", testInAnyOrder},
 		{"Wanted", testWanted},
 		{"Light", testLight},
 		{"Holding", testHolding},

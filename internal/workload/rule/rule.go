@@ -25,7 +25,7 @@ const version = "1-"
 // Of returns the workload of a run, as its document has it, or else by the rule. That of a run with sections is made of
 // those of its sections, in any order.
 func Of(run *mapping.Run) mapping.Workload {
-	if strings.HasPrefix(run.Workload.ID, version) {
+	if IsSet(run) {
 		return run.Workload
 	}
 	var keys []string
@@ -46,6 +46,9 @@ func Of(run *mapping.Run) mapping.Workload {
 	}
 	return mapping.Workload{ID: version + id, Name: strings.TrimSpace(name + " #" + id[:4])}
 }
+
+// IsSet reports whether the document of a run has its workload.
+func IsSet(run *mapping.Run) bool { return strings.HasPrefix(run.Workload.ID, version) }
 
 // Set sets the workloads of a run and of its sections.
 func Set(run *mapping.Run) {
