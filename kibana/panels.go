@@ -28,7 +28,7 @@ func (b *builder) dataView(name string) Object {
 	b.decode("dataviews/"+name+".json", &view)
 	return newObject(typeDataView, b.id(name), map[string]any{
 		"title": view.Index, "name": b.title(view.Name), "timeFieldName": mapping.TimeField, "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
-		"sourceFilters": quoted([]any{map[string]string{"value": "*" + mapping.HistogramField}}), // large, and not for people
+		"sourceFilters": quoted([]any{map[string]string{"value": "*" + mapping.HistogramField}, map[string]string{"value": mapping.SummaryField}}), // large, and not for people
 		"fieldAttrs":    "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
 	})
 }

@@ -20,6 +20,7 @@ const (
 	HistogramField = "latency.histogram" // in run documents below all, read, write, trim, sync and sections
 	WorkloadField  = "workload.id"
 	WorkloadsField = "workload.all" // of run documents: see [Run.Workloads]
+	SummaryField   = "summary"      // of run documents in a cluster: what lists need of them, packed
 
 	// The files of a run, and of each what [SourceFile] has. In a document of a removed run they are below [RemovedField].
 	FilesField     = "source.list"

@@ -448,10 +448,11 @@ type Documents struct {
 	Section int `json:"section,omitempty"`
 }
 
-// Light returns a shallow copy without the large parts: the histograms and the list of source files.
+// Light returns a shallow copy without the large parts, the histograms and the list of source files, and without the changes, which are
+// of the history that the run is in.
 func (r *Run) Light() *Run {
 	c := r.WithFiles()
-	c.Source.List = nil
+	c.Source.List, c.Changes = nil, nil
 	return c
 }
 

@@ -108,12 +108,16 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"mapping", "hist", "internal/expr", "internal/table", "internal/unit"},
 		why: "the facts of a run come from its document",
 	},
-	"internal/history/sqlite": {
+	"internal/history/pack": {
 		level: 6, imports: []string{"internal/history", "mapping"},
+		why: "all stores have one short form of documents",
+	},
+	"internal/history/sqlite": {
+		level: 7, imports: []string{"internal/history", "internal/history/pack", "mapping"},
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/elastic": {
-		level: 8, imports: []string{"internal/history", "mapping", "mapping/templates", "internal/ahead", "internal/es"},
+		level: 8, imports: []string{"internal/history", "internal/history/pack", "mapping", "mapping/templates", "internal/ahead", "internal/es"},
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/ndjson": {level: 5, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},

@@ -159,7 +159,7 @@ type RunFilter struct {
 	Execution string
 	Where     Condition // nil: no condition
 	Limit     int       // most runs; 0: no limit
-	Light     bool      // histograms and the list of source files are not needed
+	Light     bool      // histograms, the list of source files and, unless Members has them, changes are not needed
 	// Members are the members of run documents that are needed, by their names in JSON. Nil means all. Others may be missing if Light is
 	// set, so that lists of many runs are read faster.
 	Members []string

@@ -65,6 +65,9 @@ type Marked struct {
 	Skipped []error
 }
 
+// marked are the members of run documents that decide which changes are found, and which are stored.
+var marked = append([]string{"run", "workload", "cbt", "fio", "hosts", "sections", mapping.AllDirections, "changes"}, mapping.Directions[:]...)
+
 // Mark finds the changes over all runs of a history, or over those of the workloads of some, and stores each with the first run after it,
 // and the time if it is new. It removes marks of changes that are no longer found.
 func Mark(ctx context.Context, store history.Marker, of []*mapping.Run, now time.Time) (m Marked, err error) {
@@ -73,7 +76,7 @@ func Mark(ctx context.Context, store history.Marker, of []*mapping.Run, now time
 	of = facts.Parts(of...)
 	for known := -1; known < len(workload.Keys(of)); {
 		known, m.Skipped = len(workload.Keys(of)), nil
-		f := history.RunFilter{Light: true}
+		f := history.RunFilter{Light: true, Members: marked}
 		if known > 0 {
 			f.Where = query.SameSettings(of...)
 		}

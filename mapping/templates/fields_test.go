@@ -27,8 +27,13 @@ type document interface{ AppendJSON([]byte) []byte }
 
 var documents = []family{
 	{"fio-latency-mappings", new(mapping.Interval), []string{"_doc_count"}, nil},
-	{"fio-runs-mappings", new(mapping.Run), nil, []document{new(mapping.Removed), new(mapping.Part)}},
+	{"fio-runs-mappings", new(mapping.Run), nil, []document{new(mapping.Removed), new(mapping.Part), new(summary)}},
 }
+
+// summary is what a store adds to run documents.
+type summary struct{}
+
+func (summary) AppendJSON(b []byte) []byte { return append(b, `{"`+mapping.SummaryField+`":"AA=="}`...) }
 
 // objectsByName are all objects for options.
 func objectsByName(t *testing.T, opt templates.Options) map[string]map[string]any {

@@ -1,6 +1,7 @@
 package estest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -22,15 +23,30 @@ type search struct {
 	After  []any            `json:"search_after"`
 	Total  bool             `json:"track_total_hits"`
 	Seq    bool             `json:"seq_no_primary_term"`
-	Source struct {
-		Includes []string `json:"includes"` // members of the document
-		Excludes []string `json:"excludes"`
-	} `json:"_source"`
-	PIT *struct {
+	Source source           `json:"_source"`
+	Fields []string         `json:"docvalue_fields"`
+	Stored string           `json:"stored_fields"`
+	PIT    *struct {
 		ID        string `json:"id"`
 		KeepAlive string `json:"keep_alive"`
 	} `json:"pit"`
 	Aggs map[string]aggregation `json:"aggs"`
+}
+
+// source is false, or has the members of the document that are left out.
+type source struct {
+	isNone   bool
+	Excludes []string `json:"excludes"`
+}
+
+func (s *source) UnmarshalJSON(b []byte) error {
+	if s.isNone = string(b) == "false"; s.isNone {
+		return nil
+	}
+	type plain source
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(s))
 }
 
 type key struct {
@@ -119,12 +135,23 @@ func (s *Server) search(patterns string, params url.Values, body []byte) any {
 	page := []any{}
 	for _, h := range hits[:min(len(hits), r.Size)] {
 		one := map[string]any{"_index": h.index, "_id": h.id, "_score": nil, "sort": h.sort, "_source": h.source}
+		if r.Source.isNone {
+			delete(one, "_source")
+		}
+		if r.Stored == "_none_" {
+			delete(one, "_id")
+		}
+		if len(r.Fields) > 0 { // those that a document lacks are absent
+			fields := map[string]any{}
+			for _, name := range r.Fields {
+				if list := h.values(name); len(list) > 0 {
+					fields[name] = list
+				}
+			}
+			one["fields"] = fields
+		}
 		if len(r.Source.Excludes) > 0 {
 			rest := h.fields
-			if len(r.Source.Includes) > 0 {
-				rest = maps.Clone(rest)
-				maps.DeleteFunc(rest, func(name string, _ any) bool { return !slices.Contains(r.Source.Includes, name) })
-			}
 			for _, field := range r.Source.Excludes {
 				rest = without(rest, strings.Split(field, "."))
 			}

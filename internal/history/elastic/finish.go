@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -69,6 +71,13 @@ func (e *Store) finish(ctx context.Context, run mapping.Run) error {
 func inOneForm(run mapping.Run) []byte {
 	run.Config = mapping.ConfigOf(run.Configuration())
 	return run.AppendJSON(nil)
+}
+
+// withSummary returns a run document with its summary.
+func withSummary(run *mapping.Run) []byte {
+	b := run.AppendJSON(nil)
+	b = append(b[:len(b)-1], `,"`+mapping.SummaryField+`":"`...)
+	return append(base64.StdEncoding.AppendEncode(b, pack.Summary(run)), `"}`...)
 }
 
 // finishing is a version that waits to be finished together with others.
@@ -136,7 +145,7 @@ func (e *Store) makeAllCurrent(ctx context.Context, all []*finishing) error {
 		isKept, most := f.state.kept, e.body
 		e.mu.Unlock()
 		isPlain := !isKept && !have.HasOthers(f.of.Run, f.of.Ingest) && len(outside[f.of.Run]) == 0 && have[f.of.Run][f.of.Ingest].Pending == 0
-		d := &document{index: mapping.RunsIndex(e.prefix), id: f.of.Run, text: f.run.AppendJSON(nil), of: into}
+		d := &document{index: mapping.RunsIndex(e.prefix), id: f.of.Run, text: withSummary(f.run), of: into}
 		if isPlain && e.compare(f.of, f.state, have) == nil && size+d.bytes() <= most {
 			docs, of, size = append(docs, d), append(of, f), size+d.bytes()
 		}
@@ -260,13 +269,17 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 	var run *mapping.Run
 	err := e.client.Repeat(ctx, func(ctx context.Context) error {
 		stored, at, err := e.current(ctx, id)
+		isOld := err == nil && !at.hasSummary // an earlier fio2es stored it, so it has no workload.all either
 		if run, err = edit(stored, err); err != nil {
 			return err
+		}
+		if run == nil && isOld {
+			run = stored
 		}
 		if run == nil { // an earlier attempt may have stored it without an answer, and not made it visible
 			return e.client.Refresh(ctx, e.runs())
 		}
-		request := esapi.IndexRequest{DocumentID: id, Body: es.JSON(run.AppendJSON(nil)), OpType: "create"}
+		request := esapi.IndexRequest{DocumentID: id, Body: es.JSON(withSummary(run)), OpType: "create"}
 		if seq, term := int(at.seq), int(at.term); term > 0 {
 			request.OpType, request.IfSeqNo, request.IfPrimaryTerm = "", &seq, &term
 		}
@@ -306,7 +319,11 @@ func (e *Store) current(ctx context.Context, id string) (*mapping.Run, state, er
 		return nil, state{}, err
 	}
 	run, err := (&hit{ID: id, Source: answer.Source}).run()
-	return run, state{answer.Seq, answer.Term}, err
+	var has struct {
+		Summary json.RawMessage `json:"summary"`
+	}
+	_ = json.Unmarshal(answer.Source, &has) // run has failed, too
+	return run, state{answer.Seq, answer.Term, has.Summary != nil}, err
 }
 
 // MakeCurrent implements [history.Store]: it deletes the visible interval documents of a run's other versions, and then

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -24,7 +25,7 @@ var (
 		}
 		return fields
 	}()
-	heavy = append([]string{mapping.FilesField}, bins...)
+	heavy = append([]string{mapping.FilesField, mapping.SummaryField}, bins...)
 )
 
 // runDocs returns the run documents that a query finds, sorted by id, without some fields. The first page has size
@@ -88,8 +89,13 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 			Size: whole, Query: runQuery(&f), Stable: true,
 			Sort: []any{map[string]any{mapping.TimeField: map[string]any{"order": "desc"}}, ascending(mapping.RunField)},
 		}
-		if f.Light {
-			r.Size, r.Source = light, sourceFilter{f.Needed(), heavy}
+		switch {
+		case !f.Light:
+			r.Source = without(mapping.SummaryField)
+		case slices.Contains(f.Members, "changes"):
+			r.Size, r.Source = light, without(heavy...)
+		default:
+			r.Size, r.Summaries = light, new(pack.ReadingOf(&f))
 		}
 		if isCertain := f.Text == "" && (f.Where == nil || f.Live()); f.Limit > 0 && isCertain && f.Limit <= r.Size {
 			r.Size, r.Stable = f.Limit, false // one page is enough
@@ -99,7 +105,7 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 			if err == nil {
 				run, err = h.run()
 			}
-			if !yield(run, e.fail(ctx, "read", err)) {
+			if (run != nil || err != nil) && !yield(run, e.fail(ctx, "read", err)) {
 				return
 			}
 		}
@@ -163,7 +169,10 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 }
 
 // state is the state of a stored document: Elasticsearch's _seq_no and _primary_term.
-type state struct{ seq, term int64 }
+type state struct {
+	seq, term  int64
+	hasSummary bool // known if the document was read by its id
+}
 
 // finished identifies one state of a finished run's document.
 type finished struct {
@@ -213,7 +222,7 @@ func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished
 		if err != nil {
 			return nil, err
 		}
-		out[run.Run.ID] = finished{run.Run.Ingest, state{h.Seq, h.Term}}
+		out[run.Run.ID] = finished{run.Run.Ingest, state{seq: h.Seq, term: h.Term}}
 	}
 	return out, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -31,9 +32,15 @@ type request struct {
 	Sort   []any           `json:"sort"`
 	After  json.RawMessage `json:"search_after,omitempty"` // place of the last hit of the page before
 	Source any             `json:"_source,omitempty"`      // see without
+	Fields []string        `json:"docvalue_fields,omitempty"`
+	Stored string          `json:"stored_fields,omitempty"`
 	Total  bool            `json:"track_total_hits"`
 	State  bool            `json:"seq_no_primary_term,omitempty"`
 	Stable bool            `json:"-"` // of several pages: open a point in time for them
+
+	// Summaries reads the summaries of run documents, and not the documents. From the first page with one that has none, because an earlier
+	// fio2es stored it, documents are read.
+	Summaries *pack.Reading `json:"-"`
 }
 
 type pit struct {
@@ -49,11 +56,22 @@ type hit struct {
 	Sort   json.RawMessage `json:"sort"` // its place, unchanged: a float64 does not have all digits of large integers
 	Seq    int64           `json:"_seq_no"`
 	Term   int64           `json:"_primary_term"`
+	Fields struct {
+		ID      []string `json:"run.id"`  // [mapping.RunField]
+		Summary [][]byte `json:"summary"` // [mapping.SummaryField]
+	} `json:"fields"`
+	found *mapping.Run
+	err   error
 }
 
-// run returns the run document of a hit, or a [history.DamagedRunError].
+func (h *hit) hasSummary() bool { return len(h.Fields.Summary) == 1 && len(h.Fields.ID) == 1 }
+
+// run returns the run document of a hit, or a [history.DamagedRunError]. It is nil if the search does not need it.
 func (h *hit) run() (*mapping.Run, error) {
-	run, err := history.DecodeRun(h.Source)
+	run, err := h.found, h.err
+	if !h.hasSummary() {
+		run, err = history.DecodeRun(h.Source)
+	}
 	if err != nil {
 		return nil, &history.DamagedRunError{ID: h.ID, Err: err}
 	}
@@ -107,7 +125,7 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 					}
 					r.After, r.Size = last, max(1, min(n*e.limits.pageBytes/max(1, p.bytes), e.limits.pageHits))
 				}
-				if !yield(p.Hits.Hits, err) || err != nil || isLast {
+				if !yield(r.unpack(p.Hits.Hits), err) || err != nil || isLast {
 					return
 				}
 			}
@@ -116,7 +134,7 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 	return func(yield func(*hit, error) bool) {
 		give := func(hits []hit) bool {
 			for i := range hits {
-				if h := &hits[i]; len(h.Source) == 0 || string(h.Source) == "null" { // a proxy may have removed it
+				if h := &hits[i]; !h.hasSummary() && (len(h.Source) == 0 || string(h.Source) == "null") { // a proxy may have removed it
 					yield(nil, fmt.Errorf("%s: document without _source: %w", verb, history.ErrDamaged))
 					return false
 				}
@@ -135,7 +153,7 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 				if n := len(p.Hits.Hits); n != p.Hits.Total.Value {
 					yield(nil, incomplete(verb, n, p.Hits.Total.Value))
 				} else {
-					give(p.Hits.Hits)
+					give(one.unpack(p.Hits.Hits))
 				}
 				return
 			}
@@ -222,6 +240,9 @@ func decodePage(text []byte, p *page) error {
 
 // page reads one page of an index, or of a point in time if index is empty. It fails if the page is incomplete.
 func (e *Store) page(ctx context.Context, index string, r *request) (*page, error) {
+	if r.Summaries != nil { // without stored fields, not even _id, because reading those takes most of the time
+		r.Source, r.Fields, r.Stored = false, []string{mapping.RunField, mapping.SummaryField}, "_none_"
+	}
 	search := es.Limited{MaxAnswer: e.limits.answer}
 	if r.Size <= 1 { // so that very large documents can be read one by one
 		search.MaxAnswer = e.limits.document
@@ -243,7 +264,25 @@ func (e *Store) page(ctx context.Context, index string, r *request) (*page, erro
 		}
 		return p.Err()
 	}))
+	if err == nil && r.Summaries != nil && slices.ContainsFunc(p.Hits.Hits, func(h hit) bool { return !h.hasSummary() }) {
+		r.Summaries, r.Source, r.Fields, r.Stored = nil, without(heavy...), nil, ""
+		return e.page(ctx, index, r)
+	}
 	return p, err
+}
+
+// unpack reads the summaries of a page, on all processors.
+func (r *request) unpack(hits []hit) []hit {
+	const few = 16 // fewest runs for a goroutine
+	if r.Summaries != nil {
+		pack.Parallel(len(hits), few, func(i int) {
+			h := &hits[i]
+			h.ID = h.Fields.ID[0]
+			h.found, h.err = r.Summaries.Run(h.Fields.Summary[0])
+			h.Fields.Summary[0] = nil
+		})
+	}
+	return hits
 }
 
 // openPIT opens a point in time of indices. If no index has one of the names or patterns, it fails with status 404.
@@ -335,11 +374,10 @@ func optional(field string, value any) any {
 	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
 }
 
-// sourceFilter selects fields of documents. Without includes it selects all but excludes.
+// sourceFilter leaves out fields of documents.
 type sourceFilter struct {
-	Includes []string `json:"includes,omitempty"`
 	Excludes []string `json:"excludes"`
 }
 
 // without returns a source filter that leaves out these fields.
-func without(fields ...string) sourceFilter { return sourceFilter{Excludes: fields} }
+func without(fields ...string) sourceFilter { return sourceFilter{fields} }

@@ -33,7 +33,7 @@ func testMark(t *testing.T, s history.Store) {
 			t.Fatal(err)
 		}
 		equal(t, want, got.Changes, "%s", name)
-		for _, run := range collect(t, s.Runs(t.Context(), history.RunFilter{Light: true})) {
+		for _, run := range collect(t, s.Runs(t.Context(), history.RunFilter{Light: true, Members: []string{"run", "changes"}})) {
 			if run.Run.ID == ID(name) && !cmp.Equal(run.Changes, want) {
 				t.Errorf("list: %v", run.Changes)
 			}

@@ -9,6 +9,7 @@ import (
 	"maps"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -44,7 +45,7 @@ func readRun(ctx context.Context, tx *transaction, id string) (*mapping.Run, err
 	case err != nil:
 		return nil, fmt.Errorf("read run: %w", err)
 	}
-	run, err := unpackRun(blob)
+	run, err := pack.Run(blob)
 	if err != nil {
 		return nil, &history.DamagedRunError{ID: id, Err: err}
 	}
@@ -97,9 +98,9 @@ func relabelCommons(ctx context.Context, tx *transaction, number int64, run *map
 			return err
 		}
 		var d mapping.Interval
-		err := unpack(blob, func(text []byte) error { return json.Unmarshal(text, &d) })
+		err := pack.Read(blob, func(text []byte) error { return json.Unmarshal(text, &d) })
 		if d.Relabel(run) {
-			blobs[id] = pack(d.AppendJSON)
+			blobs[id] = pack.Document(d.AppendJSON)
 		}
 		return err
 	}, `SELECT id, doc FROM commons WHERE ingest = ?`, number)

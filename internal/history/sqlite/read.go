@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -39,7 +40,7 @@ func (s *Store) Run(ctx context.Context, id string) (run *mapping.Run, err error
 	if err := history.CheckOne(id, ids); err != nil {
 		return nil, err
 	}
-	if run, err = unpackRun(doc); err != nil {
+	if run, err = pack.Run(doc); err != nil {
 		return nil, &history.DamagedRunError{ID: ids[0], Err: err}
 	}
 	return run, nil
@@ -77,9 +78,9 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 	if f.Execution != "" {
 		of(`execution`, f.Execution)
 	}
-	var u unpacking
+	var u pack.Reading
 	if f.Light {
-		u = unpackingOf(&f)
+		u = pack.ReadingOf(&f)
 	}
 	return f.Select(s.runs(ctx, u, `SELECT run, `+doc+` FROM `+s.summaries+` WHERE `+where+order, args...))
 }
@@ -189,7 +190,7 @@ func span(from, to time.Time) (int64, int64) {
 
 // runs returns the runs of a query for ids and documents, without those that u leaves out. It decodes in batches, on all processors. The
 // first batches are small, because often only the newest runs are wanted.
-func (s *Store) runs(ctx context.Context, u unpacking, query string, args ...any) iter.Seq2[*mapping.Run, error] {
+func (s *Store) runs(ctx context.Context, u pack.Reading, query string, args ...any) iter.Seq2[*mapping.Run, error] {
 	const first, most, mostBytes, fewest = 32, 1024, 1 << 20, 16 // documents and bytes of a batch; documents for a goroutine
 	type packed struct {
 		id   string
@@ -201,9 +202,9 @@ func (s *Store) runs(ctx context.Context, u unpacking, query string, args ...any
 		var batch []*packed
 		size, limit := 0, first
 		decoded := func() (goOn bool) {
-			parallel(len(batch), fewest, func(i int) {
+			pack.Parallel(len(batch), fewest, func(i int) {
 				p := batch[i]
-				p.run, p.err = u.run(p.blob)
+				p.run, p.err = u.Run(p.blob)
 				p.blob = nil
 			})
 			for _, p := range batch {
@@ -249,7 +250,7 @@ const (
 // Holding implements [history.Store].
 func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	found := s.runs(ctx, unpacking{}, holding, list(files), list(logs))
+	found := s.runs(ctx, pack.Reading{}, holding, list(files), list(logs))
 	for run, err := range history.Readable(found, nil) {
 		if err != nil {
 			return nil, err
@@ -262,7 +263,7 @@ func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.R
 // Versions implements [history.Store].
 func (s *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, unpacking{}, `SELECT run, doc FROM `+s.summaries+`
+	for run, err := range s.runs(ctx, pack.Reading{}, `SELECT run, doc FROM `+s.summaries+`
 		WHERE run IN (SELECT value FROM json_each(?))`, list(ids)) {
 		var damaged *history.DamagedRunError
 		switch {
@@ -309,7 +310,7 @@ func (s *Store) Removed(ctx context.Context, hashes []string) (all []*mapping.Re
 			return err
 		}
 		var doc struct{ Removed mapping.Removed }
-		err := unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
+		err := pack.Read(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
 		all = append(all, &doc.Removed)
 		return err
 	}, removed, list(hashes))

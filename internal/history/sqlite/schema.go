@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/pack"
 )
 
 const (
@@ -159,8 +160,8 @@ func summarize(ctx context.Context, tx *transaction) error {
 		if err := rows.Scan(&id, &start, &doc); err != nil {
 			return err
 		}
-		if run, err := unpackRun(doc); err == nil {
-			workload, doc = workloadOf(run), pack(run.AppendLight)
+		if run, err := pack.Run(doc); err == nil {
+			workload, doc = workloadOf(run), pack.Summary(run)
 		}
 		_, err := tx.ExecContext(ctx, insertSummary, id, start, workload, doc)
 		return err

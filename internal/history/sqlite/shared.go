@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -45,7 +46,7 @@ func (s *Store) PutPart(ctx context.Context, p *mapping.Part) error {
 				docs = append(docs, p.Rest())
 			}
 			for _, d := range docs {
-				if _, err := tx.ExecContext(ctx, insertPart, d.ID(), p.Run, p.Ingest, pack(d.AppendJSON)); err != nil {
+				if _, err := tx.ExecContext(ctx, insertPart, d.ID(), p.Run, p.Ingest, pack.Document(d.AppendJSON)); err != nil {
 					return fmt.Errorf("insert part: %w", err)
 				}
 			}
@@ -100,7 +101,7 @@ func (s *Store) parts(ctx context.Context, where string, args ...any) (docs []*m
 		if err := rows.Scan(&blob); err != nil {
 			return err
 		}
-		return unpack(blob, func(text []byte) error {
+		return pack.Read(blob, func(text []byte) error {
 			p, err := mapping.ReadPart(text)
 			docs = append(docs, p)
 			return err

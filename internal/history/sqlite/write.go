@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -150,9 +151,9 @@ func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 // putRun stores a run document in both of its forms.
 func (s *Store) putRun(ctx context.Context, tx *transaction, run *mapping.Run) error {
 	id, start := run.Run.ID, run.Run.Start.UnixMilli()
-	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, run.Run.Execution, start, pack(run.AppendJSON))
+	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, run.Run.Execution, start, pack.Document(run.AppendJSON))
 	if err == nil {
-		_, err = tx.ExecContext(ctx, insertSummary, id, start, workloadOf(run), pack(run.AppendLight))
+		_, err = tx.ExecContext(ctx, insertSummary, id, start, workloadOf(run), pack.Summary(run))
 	}
 	return err
 }
@@ -237,7 +238,7 @@ func (s *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 		if err := restore(ctx, tx, r.ID); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO removed (run, doc) VALUES (?, ?)`, r.ID, pack(r.AppendJSON)); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO removed (run, doc) VALUES (?, ?)`, r.ID, pack.Document(r.AppendJSON)); err != nil {
 			return fmt.Errorf("insert removed run: %w", err)
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO removed_files (hash, run) SELECT value, ? FROM json_each(?)`, r.ID, list(r.Source.Hashes())); err != nil {

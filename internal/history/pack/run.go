@@ -1,0 +1,62 @@
+package pack
+
+import (
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Summary returns what lists need of a run document ([mapping.Run.Light]), packed, in mapping's compact form.
+func Summary(run *mapping.Run) []byte { return Document(run.AppendLight) }
+
+// Reading says what is needed of a summary. The zero value needs all.
+type Reading struct {
+	stages []stage
+	needed mapping.Members // 0: all
+}
+
+type stage struct {
+	members mapping.Members
+	passes  func(*mapping.Run) bool
+}
+
+// ReadingOf returns what a list of the runs that f selects needs.
+func ReadingOf(f *history.RunFilter) (r Reading) {
+	for _, s := range f.Stages() {
+		r.stages = append(r.stages, stage{mapping.MembersOf(s.Members...), s.Passes})
+	}
+	r.needed = mapping.MembersOf(f.Needed()...)
+	return r
+}
+
+// Run reads a packed run document, or a summary.
+func Run(blob []byte) (*mapping.Run, error) { return Reading{}.Run(blob) }
+
+// Run reads a packed summary, or a packed run document. The run is nil if the list does not need it.
+func (r Reading) Run(blob []byte) (run *mapping.Run, err error) {
+	err = Read(blob, func(text []byte) (err error) {
+		if !mapping.IsLight(text) {
+			run, err = history.DecodeRun(text)
+			return err
+		}
+		run = new(mapping.Run)
+		have := mapping.Members(0)
+		for _, s := range r.stages {
+			if err = run.UnmarshalLight(text, s.members&^have); err != nil {
+				return err
+			}
+			if !s.passes(run) {
+				run = nil
+				return nil
+			}
+			have |= s.members
+		}
+		if r.needed == 0 {
+			r.needed = mapping.AllMembers
+		}
+		if err = run.UnmarshalLight(text, r.needed&^have); err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
+			err = mapping.ErrIdentity
+		}
+		return err
+	})
+	return run, err
+}
