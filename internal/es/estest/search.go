@@ -90,7 +90,7 @@ func (s *Server) search(patterns string, params url.Values, body []byte) any {
 			keys = append(keys, k)
 		}
 	}
-	if r.PIT != nil {
+	if isLast := len(keys) > 0 && keys[len(keys)-1].field == "_shard_doc"; r.PIT != nil && !isLast {
 		keys = append(keys, key{field: "_shard_doc"})
 	}
 	if r.Size < 0 || r.Size > 10_000 || len(r.After) > 0 && len(r.After) != len(keys) {

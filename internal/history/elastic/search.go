@@ -37,6 +37,7 @@ type request struct {
 	Total  bool            `json:"track_total_hits"`
 	State  bool            `json:"seq_no_primary_term,omitempty"`
 	Stable bool            `json:"-"` // of several pages: open a point in time for them
+	InPIT  bool            `json:"-"` // if Stable: open it also for one page
 
 	// Summaries reads the summaries of run documents, and not the documents. From the first page with one that has none, because an earlier
 	// fio2es stored it, documents are read.
@@ -145,10 +146,12 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 			return true
 		}
 		next := 0
-		if r.Stable { // unless all are on one page, which is one state anyway
+		var err error
+		if r.Stable && !r.InPIT { // unless all are on one page, which is one state anyway
 			one := r
 			one.Size, one.Total = min(r.Size, e.limits.pageHits), true
-			p, err := e.page(ctx, index, &one)
+			var p *page
+			p, err = e.page(ctx, index, &one)
 			if err == nil && p.Hits.Total.Value < one.Size {
 				if n := len(p.Hits.Hits); n != p.Hits.Total.Value {
 					yield(nil, incomplete(verb, n, p.Hits.Total.Value))
@@ -157,15 +160,18 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 				}
 				return
 			}
-			if err == nil || errors.Is(err, es.ErrTooLong) {
-				r.PIT, err = e.openPIT(ctx, index)
-			} else {
+			if errors.Is(err, es.ErrTooLong) {
+				err = nil
+			} else if err != nil {
 				err = fmt.Errorf("%s: %w", verb, err)
 			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
+		}
+		if r.Stable && err == nil {
+			r.PIT, err = e.openPIT(ctx, index)
+		}
+		if err != nil {
+			yield(nil, err)
+			return
 		}
 		if r.PIT != nil {
 			index = "" // the point in time has it
