@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -188,49 +189,63 @@ func span(from, to time.Time) (int64, int64) {
 	return low, high
 }
 
-// runs returns the runs of a query for ids and documents, without those that u leaves out. It decodes in batches, on all processors. The
-// first batches are small, because often only the newest runs are wanted.
+// runs returns the runs of a query for ids and documents, without those that u leaves out. It decodes in batches, on all processors, while
+// it reads the next. The first batches are small, because often only the newest runs are wanted.
 func (s *Store) runs(ctx context.Context, u pack.Reading, query string, args ...any) iter.Seq2[*mapping.Run, error] {
 	const first, most, mostBytes, fewest = 32, 1024, 1 << 20, 16 // documents and bytes of a batch; documents for a goroutine
-	type packed struct {
+	type document struct {
 		id   string
 		blob []byte
 		run  *mapping.Run
-		err  error // why the document cannot be decoded
+		err  error // why it cannot be decoded
+	}
+	type batch struct {
+		documents []document
+		bytes     []byte // of their blobs
 	}
 	return func(yield func(*mapping.Run, error) bool) {
-		var batch []*packed
-		size, limit := 0, first
-		decoded := func() (goOn bool) {
-			pack.Parallel(len(batch), fewest, func(i int) {
-				p := batch[i]
-				p.run, p.err = u.Run(p.blob)
-				p.blob = nil
+		read, decoded, limit := new(batch), new(batch), first
+		var decoding sync.WaitGroup
+		defer decoding.Wait()
+		turn := func() (goOn bool) { // yields what is decoded, and decodes what is read
+			decoding.Wait()
+			read, decoded = decoded, read
+			all := decoded.documents
+			decoding.Go(func() {
+				pack.Parallel(len(all), fewest, func(i int) { all[i].run, all[i].err = u.Run(all[i].blob) })
 			})
-			for _, p := range batch {
-				if p.err != nil {
-					p.run, p.err = nil, s.fail(ctx, "read", &history.DamagedRunError{ID: p.id, Err: p.err})
+			for _, d := range read.documents {
+				if d.err != nil {
+					d.run, d.err = nil, s.fail(ctx, "read", &history.DamagedRunError{ID: d.id, Err: d.err})
 				}
-				if (p.run != nil || p.err != nil) && !yield(p.run, p.err) {
+				if (d.run != nil || d.err != nil) && !yield(d.run, d.err) {
 					return false
 				}
 			}
-			batch, size, limit = nil, 0, min(2*limit, most)
+			clear(read.documents)
+			read.documents, read.bytes = read.documents[:0], read.bytes[:0]
 			return true
 		}
 		isLeft := false
 		err := s.each(ctx, func(rows *sql.Rows) error {
-			p := new(packed)
-			if err := rows.Scan(&p.id, &p.blob); err != nil {
+			var id string
+			var blob sql.RawBytes
+			if err := rows.Scan(&id, &blob); err != nil {
 				return err
 			}
-			batch, size = append(batch, p), size+len(p.blob)
-			if isLeft = (len(batch) == limit || size >= mostBytes) && !decoded(); isLeft {
+			begin := len(read.bytes)
+			read.bytes = append(read.bytes, blob...)
+			read.documents = append(read.documents, document{id: id, blob: read.bytes[begin:]})
+			if len(read.documents) == limit || len(read.bytes) >= mostBytes {
+				isLeft = !turn() || limit == first && !turn()
+				limit = min(2*limit, most)
+			}
+			if isLeft {
 				return errEnough
 			}
 			return nil
 		}, query, args...)
-		if !isLeft && decoded() && err != nil {
+		if !isLeft && turn() && turn() && err != nil {
 			yield(nil, s.fail(ctx, "read", err))
 		}
 	}
