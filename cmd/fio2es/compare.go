@@ -374,7 +374,7 @@ func (c *comparison) compareCells(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		by := matrix.Depths(c.cells, slices.Concat(base.docs, other.docs))
+		by := matrix.Depths(c.cells, matrix.RunsOf(slices.Concat(base.docs, other.docs)))
 		pairs, byName := matrix.Match(by, base.docs, other.docs), map[string]*matrix.Pair{}
 		if !isTable {
 			c.to = table.New(c.out, c.format, matrix.ChangeColumns(by, c.options.Confidence, func(r *compare.Row) *matrix.Pair { return byName[r.Workload] }))

@@ -85,9 +85,18 @@ func (c *matrixCall) check(changed func(name string) bool, format string) (err e
 	return nil
 }
 
-// write writes the matrices of each direction and number of runs, and of their sections that meet a condition.
-func (c *matrixCall) write(e *env, w io.Writer, runs []*mapping.Run, meets func(*mapping.Run) bool, format string) error {
-	runs = matrix.Parts(over(e, runs), meets)
+// write writes the matrices of each direction and number of runs.
+func (c *matrixCall) write(e *env, w io.Writer, collected *matrix.Collection, format string) error {
+	if list := collected.Incomplete; len(list) > 0 {
+		e.log.Info(fmt.Sprintf("note: %s incomplete: %s", unit.Plural(len(list), "run"), query.List(list)))
+	}
+	if n := collected.Live; n > 0 {
+		e.log.Info("note: " + unit.Plural(n, "live run") + " left out: not over")
+	}
+	runs, note := collected.Runs()
+	if note != "" {
+		e.log.Info("note: " + note)
+	}
 	by := matrix.Depths(c.settings, runs)
 	directions := c.directions
 	if len(directions) == 0 {
@@ -178,27 +187,4 @@ func (c *matrixCall) draw(w io.Writer, m *matrix.Matrix, metric facts.Metric) er
 	}
 	_, err = io.WriteString(w, text)
 	return err
-}
-
-// over leaves out live runs and those that prepared volumes, and says which runs are incomplete.
-func over(e *env, runs []*mapping.Run) []*mapping.Run {
-	isLive := func(run *mapping.Run) bool { return run.Run.Live() }
-	var cut []*mapping.Run
-	for _, run := range runs {
-		if !run.Run.Complete && !isLive(run) {
-			cut = append(cut, run)
-		}
-	}
-	if len(cut) > 0 {
-		e.log.Info(fmt.Sprintf("note: %s incomplete: %s", unit.Plural(len(cut), "run"), query.Shorts(cut)))
-	}
-	n := len(runs)
-	if runs = slices.DeleteFunc(runs, isLive); len(runs) < n {
-		e.log.Info("note: " + unit.Plural(n-len(runs), "live run") + " left out: not over")
-	}
-	runs, note := matrix.Measured(runs)
-	if note != "" {
-		e.log.Info("note: " + note)
-	}
-	return runs
 }

@@ -123,10 +123,9 @@ func (l *runsCall) list(ctx context.Context) error {
 	}
 	defer store.Close()
 	if len(l.by) > 0 {
-		l.filter.Members = matrix.Members(l.settings, l.directions...)
+		return l.matrixOfHistory(ctx, store)
 	}
-	watched := query.Watch(l.filter)
-	runs, err := l.read(ctx, store, watched)
+	runs, err := l.read(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -134,9 +133,6 @@ func (l *runsCall) list(ctx context.Context) error {
 		if err := l.printNoRuns(ctx, store, l.filter); err != nil || l.format == table.Text {
 			return err
 		}
-	}
-	if len(l.by) > 0 {
-		return l.matrixCall.write(l.env, l.stdout, runs, l.meets, l.format)
 	}
 	if l.order != nil {
 		if l.order.Sort(runs, l.isReversed); l.order.Column == nil && !l.isReversed {
@@ -158,10 +154,11 @@ func (l *runsCall) meets(run *mapping.Run) bool {
 }
 
 // read reads the listed runs, or more of them, because the limit applies after sorting.
-func (l *runsCall) read(ctx context.Context, store history.Store, watched *query.Watched) ([]*mapping.Run, error) {
+func (l *runsCall) read(ctx context.Context, store history.Store) ([]*mapping.Run, error) {
 	if len(l.selectors) > 0 {
 		return l.selectRuns(ctx, store, l.filter, l.selectors)
 	}
+	watched := query.Watch(l.filter)
 	if l.order != nil && l.order.Column == nil && !l.isReversed { // a store returns runs in this order
 		watched.Filter.Limit = l.limit
 	}
@@ -174,20 +171,41 @@ func (l *runsCall) read(ctx context.Context, store history.Store, watched *query
 	return top.Runs(), err
 }
 
+// matrixOfHistory reads the runs one after another: a matrix needs little of each.
+func (l *runsCall) matrixOfHistory(ctx context.Context, store history.Store) error {
+	l.filter.Members = matrix.Members(l.settings, l.directions...)
+	runs := matrix.Collect(l.settings, l.meets)
+	if len(l.selectors) > 0 {
+		chosen, err := l.selectRuns(ctx, store, l.filter, l.selectors)
+		if err != nil {
+			return err
+		}
+		runs.Add(chosen...)
+	} else if err := l.eachRun(ctx, store, query.Watch(l.filter), func(run *mapping.Run) bool { runs.Add(run); return true }); err != nil {
+		return err
+	}
+	if runs.Read == 0 && !l.leftOut {
+		if err := l.printNoRuns(ctx, store, l.filter); err != nil || l.format == table.Text {
+			return err
+		}
+	}
+	return l.matrixCall.write(l.env, l.stdout, runs, l.format)
+}
+
 func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
-	r, runs := &runReader{env: l.env, namesRuns: true}, []*mapping.Run(nil)
+	r, runs := &runReader{env: l.env, namesRuns: true}, matrix.Collect(l.settings, l.meets)
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err == nil {
 		err = r.each(ctx, inputs, func(run *query.Run) error {
 			doc, err := run.Read(ctx, &query.Query{}, nil)
 			if r.logRun(run); doc != nil {
-				runs = append(runs, doc.Light())
+				runs.Add(doc.Light())
 			}
 			return err
 		})
 	}
 	if err == nil {
-		err = l.matrixCall.write(l.env, l.stdout, runs, l.meets, l.format)
+		err = l.matrixCall.write(l.env, l.stdout, runs, l.format)
 	}
 	return r.end(err)
 }

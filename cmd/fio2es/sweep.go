@@ -306,7 +306,9 @@ func (r *runCall) printSweep() error {
 	if err == nil && len(runs) > 0 {
 		c, to := matrixCall{settings: settings, metrics: workload.MustNumbers("iops", "p99")}, r.errorScreen()
 		fmt.Fprintln(to)
-		err = c.write(r.env, to, runs, func(*mapping.Run) bool { return true }, table.Text)
+		collected := matrix.Collect(settings, nil)
+		collected.Add(runs...)
+		err = c.write(r.env, to, collected, table.Text)
 	}
 	if err != nil {
 		return err

@@ -240,6 +240,14 @@ func (m *Marks) Add(a *Latencies) {
 	m.fio, m.bounds, m.cut = m.fio || a.ByFio, m.bounds || a.HasBounds(), m.cut || slices.Contains(a.rough[:], true)
 }
 
+// AddTotals adds the marks of totals. Most have none, because all requests are in bins.
+func (m *Marks) AddTotals(t *mapping.Totals) {
+	if t.Unbinned > 0 || !t.Latency.HasPercentiles() {
+		l := LatenciesOfTotals(t)
+		m.Add(&l)
+	}
+}
+
 // Notes returns the notes below the table.
 func (m *Marks) Notes() (notes []string) {
 	if m.fio {

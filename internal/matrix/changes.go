@@ -28,11 +28,11 @@ type Pair struct {
 // other.
 func Match(by []Setting, base, other []*mapping.Run) (list []*Pair) {
 	base = workload.Without(base, other)
-	for _, m := range New(by, mapping.AllDirections, slices.Concat(base, other)) {
+	for _, m := range New(by, mapping.AllDirections, RunsOf(slices.Concat(base, other))) {
 		for _, c := range m.Cells() {
 			p := &Pair{Cell: c, Matched: workload.Matched{Title: c.Name()}}
 			for _, run := range c.Runs {
-				p.Add(run, slices.Contains(other, run))
+				p.Add(run.Like, slices.Contains(other, run.Like))
 			}
 			switch {
 			case len(p.Base) == 0:
@@ -152,7 +152,7 @@ func changeColumns(settings []string, metrics []facts.Metric) (list []table.Colu
 func (p *Pair) row(order []int, direction string, metrics []facts.Metric) *change {
 	of := *p.of
 	of.Direction = direction
-	if !slices.ContainsFunc(p.Runs, func(run *mapping.Run) bool { return run.Of(direction) != nil }) {
+	if !slices.ContainsFunc(p.Runs, func(run *Run) bool { return run.Of(direction) != nil }) {
 		return nil
 	}
 	c := &change{Pair: p}
@@ -179,7 +179,7 @@ func (p *Pair) row(order []int, direction string, metrics []facts.Metric) *chang
 		c.changes = append(c.changes, text)
 	}
 	for side, runs := range [][]*mapping.Run{p.Base, p.Other} {
-		cell := &Cell{Values: p.Values, Runs: runs, Mixed: differing(workload.Varying(runs)), of: &of}
+		cell := &Cell{Values: p.Values, Runs: RunsOf(runs), Mixed: differing(workload.Varying(runs)), of: &of}
 		var rates, others []string
 		for _, m := range metrics {
 			value, n := cell.Number(m).ValueText(), cell.Number(m).N()

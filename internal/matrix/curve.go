@@ -79,7 +79,7 @@ func (c *Curve) joins(a, b dot) bool {
 	if c.By[min(len(c.By), 2)-1].Kind == expr.Text {
 		return false
 	}
-	return !slices.ContainsFunc(workload.Varying(slices.Concat(a.cell.Runs, b.cell.Runs)), func(v workload.Varied) bool {
+	return !slices.ContainsFunc(workload.Varying(likesOf(slices.Concat(a.cell.Runs, b.cell.Runs))), func(v workload.Varied) bool {
 		return !slices.ContainsFunc(c.By, func(s Setting) bool { return s.isSame(v.Name) })
 	})
 }

@@ -23,7 +23,7 @@ func TestLinesOfOneWorkload(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := New(by, "read", []*mapping.Run{made(c.options[0], 100, 100), made(c.options[1], 200, 200)})[0]
+		m := New(by, "read", RunsOf([]*mapping.Run{made(c.options[0], 100, 100), made(c.options[1], 200, 200)}))[0]
 		curve, err := m.Curve(workload.MustNumbers("p99")[0])
 		if err != nil || len(curve.lines) != 1 || len(curve.lines[0].dots) != 2 {
 			t.Fatalf("%v, %+v", err, curve)

@@ -34,7 +34,7 @@ func drawings(t *testing.T, by string, runs []*mapping.Run) (pictures map[string
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, metric := New(settings, "read", runs)[0], workload.MustNumbers("p99")[0]
+	m, metric := New(settings, "read", RunsOf(runs))[0], workload.MustNumbers("p99")[0]
 	curve, err := m.Curve(metric)
 	if err != nil {
 		t.Fatal(err)
@@ -154,11 +154,11 @@ func TestNoDrawing(t *testing.T) {
 	noLatency.Read.Latency = mapping.Latency{}
 	p99 := workload.MustNumbers("p99")[0]
 	curve := func(by []Setting, runs []*mapping.Run, metric facts.Metric) error {
-		_, err := New(by, "read", runs)[0].Curve(metric)
+		_, err := New(by, "read", RunsOf(runs))[0].Curve(metric)
 		return err
 	}
 	heat := func(by []Setting, runs []*mapping.Run, metric facts.Metric) error {
-		_, err := New(by, "read", runs)[0].Heat(metric)
+		_, err := New(by, "read", RunsOf(runs))[0].Heat(metric)
 		return err
 	}
 	for _, c := range []struct {
@@ -202,7 +202,7 @@ func TestSettingsOf(t *testing.T) {
 		{"an option", "option.ioengine", []*mapping.Run{made("ioengine=libaio", 1, 1), made("ioengine=sync", 2, 1), made("ioengine=io_uring", 3, 1)}},
 	} {
 		var names []string
-		for _, s := range SettingsOf(c.runs) {
+		for _, s := range SettingsOf(RunsOf(c.runs)) {
 			names = append(names, s.Name)
 		}
 		if got := strings.Join(names, " "); got != c.want {

@@ -1,8 +1,9 @@
 // Package matrix answers for many runs at once: a number of each by the values of settings, such as p99 by block size and
 // I/O depth. A [Matrix] has a cell for each combination of two; with more settings there is a matrix for each combination of
 // the others. It is written as a table, as a heat map, or as the curve of a latency against IOPS, for terminals, files and
-// pages. The runs may come from anywhere: a sweep, an archive of CBT, or runs that were made by hand. [Parts] has the
-// sections of a run whose jobs did not do the same as runs.
+// pages. The runs may come from anywhere: a sweep, an archive of CBT, or runs that were made by hand. A [Collection] takes them
+// one after another, so that not all documents are in memory at the same time. The sections of a run whose jobs did not do the
+// same are runs, too.
 //
 // A cell never mixes workloads: where its runs differ in another setting that changes what is measured, it has no
 // number, and says in which.
@@ -67,10 +68,10 @@ func Members(by []Setting, directions ...string) []string {
 }
 
 // Depths returns the settings for some runs: the I/O depth becomes CBT's total if that is the only depth that they have.
-func Depths(by []Setting, runs []*mapping.Run) []Setting {
+func Depths(by []Setting, runs []*Run) []Setting {
 	own := slices.IndexFunc(by, func(s Setting) bool { return s.Field.Name == "iodepth" })
 	total := slices.IndexFunc(by, func(s Setting) bool { return s.Field.Name == "total_iodepth" })
-	if own < 0 || total >= 0 || len(runs) == 0 || slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.CBT.TotalIODepth == 0 }) {
+	if own < 0 || total >= 0 || len(runs) == 0 || slices.ContainsFunc(runs, func(run *Run) bool { return run.Like.CBT.TotalIODepth == 0 }) {
 		return by
 	}
 	by = slices.Clone(by)
@@ -84,20 +85,21 @@ const most = 3
 // SettingsOf returns the settings in which runs differ, such as those of a sweep: at first how large a request is, then how
 // many there are at the same time. It returns none if runs differ in more than three, or have fewer than three combinations.
 // A setting that follows from another, such as CBT's total I/O depth from the I/O depth, does not count.
-func SettingsOf(runs []*mapping.Run) (by []Setting) {
+func SettingsOf(runs []*Run) (by []Setting) {
+	likes := likesOf(runs)
 	var texts [][]string                                           // the values of the runs, by setting
-	varied := workload.Varying(runs)                               // by name
+	varied := workload.Varying(likes)                              // by name
 	slices.SortStableFunc(varied, func(a, b workload.Varied) int { // settings before other options, which may follow from them
 		dots := func(v workload.Varied) int { return strings.Count(fieldNamed(v.Name).Name, ".") }
 		return cmp.Compare(dots(a), dots(b))
 	})
-	combinations := make([]string, len(runs))
+	combinations := make([]string, len(likes))
 	for _, v := range varied {
 		s, own := Setting{fieldNamed(v.Name), v.Name}, []string(nil)
 		if where.Lookup(v.Name) == nil {
 			s.Name = s.Field.Name // option.ioengine
 		}
-		for _, run := range runs {
+		for _, run := range likes {
 			own = append(own, s.of(run).Text)
 		}
 		follows := func(from []string) bool {
@@ -117,7 +119,7 @@ func SettingsOf(runs []*mapping.Run) (by []Setting) {
 			continue
 		}
 		by, texts = append(by, s), append(texts, own)
-		for i := range runs {
+		for i := range likes {
 			combinations[i] += own[i] + "\n"
 		}
 	}
@@ -226,23 +228,28 @@ type Matrix struct {
 
 // Cell has the runs with the same values of the settings.
 type Cell struct {
-	Values []Value // of the settings
-	Runs   []*mapping.Run
-	Mixed  []string // other settings in which its runs differ: then it has no numbers
-	of     *Matrix
+	Values  []Value // of the settings
+	Runs    []*Run
+	Mixed   []string // other settings in which its runs differ: then it has no numbers
+	of      *Matrix
+	numbers map[facts.Metric]Number // those that were asked for
 }
 
 // New arranges the runs that have requests of a direction. With one setting, a matrix has one column. With more than two, there
 // is a matrix for each combination of the values of the others.
-func New(by []Setting, direction string, runs []*mapping.Run) (list []*Matrix) {
-	byText := map[string]*Matrix{}
+func New(by []Setting, direction string, runs []*Run) (list []*Matrix) {
+	byText, cells := map[string]*Matrix{}, map[*mapping.Run]*Cell{} // of runs that are alike
 	for _, run := range runs {
 		if run.Of(direction) == nil {
 			continue
 		}
+		if c := cells[run.Like]; c != nil {
+			c.Runs = append(c.Runs, run)
+			continue
+		}
 		values, text := []Value(nil), ""
 		for i, s := range by {
-			if values = append(values, s.of(run)); i > 1 {
+			if values = append(values, s.of(run.Like)); i > 1 {
 				text += values[i].Text + "\n"
 			}
 		}
@@ -260,6 +267,7 @@ func New(by []Setting, direction string, runs []*mapping.Run) (list []*Matrix) {
 			m.cells[at] = &Cell{Values: values, of: m}
 			m.Rows, m.Columns = append(m.Rows, row), append(m.Columns, column)
 		}
+		cells[run.Like] = m.cells[at]
 		m.cells[at].Runs = append(m.cells[at].Runs, run)
 	}
 	slices.SortFunc(list, func(a, b *Matrix) int { return slices.CompareFunc(a.at, b.at, Value.compare) })
@@ -267,29 +275,15 @@ func New(by []Setting, direction string, runs []*mapping.Run) (list []*Matrix) {
 		m.Rows, m.Columns = distinct(m.Rows), distinct(m.Columns)
 		var have []*mapping.Run
 		for _, c := range m.Cells() {
-			c.Mixed = differing(workload.Varying(c.Runs))
-			have = append(have, c.Runs...)
+			likes := likesOf(c.Runs)
+			c.Mixed = differing(workload.Varying(likes))
+			have = append(have, likes...)
 		}
 		m.Also = differing(slices.DeleteFunc(workload.Varying(have), func(v workload.Varied) bool {
 			return slices.ContainsFunc(by, func(s Setting) bool { return s.isSame(v.Name) })
 		}))
 	}
 	return list
-}
-
-// Measured leaves out runs that prepared volumes for others, as CBT's reports do. A note says so. Alone they are what is asked for.
-func Measured(runs []*mapping.Run) (list []*mapping.Run, note string) {
-	list = slices.DeleteFunc(slices.Clone(runs), (*mapping.Run).IsPrecondition)
-	if n := len(runs) - len(list); n > 0 && len(list) > 0 {
-		return list, unit.Plural(n, "run") + " left out: precondition, as in CBT's reports"
-	}
-	return runs, ""
-}
-
-// Parts returns what was measured in runs as workloads ([facts.Parts]). Of the sections of a run, those count that meet a
-// condition.
-func Parts(runs []*mapping.Run, meets func(*mapping.Run) bool) []*mapping.Run {
-	return slices.DeleteFunc(facts.Parts(runs...), func(part *mapping.Run) bool { return len(part.Sections) == 1 && !meets(part) })
 }
 
 // fieldNamed returns the field of a setting of a workload, which may be an option of fio.
@@ -313,9 +307,9 @@ func differing(list []workload.Varied) (texts []string) {
 }
 
 // Directions returns the directions that runs have.
-func Directions(runs []*mapping.Run) []string {
+func Directions(runs []*Run) []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(d string) bool {
-		return !slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Of(d) != nil })
+		return !slices.ContainsFunc(runs, func(run *Run) bool { return run.Of(d) != nil })
 	})
 }
 
@@ -358,14 +352,25 @@ func (n Number) N() float64 { return trend.Value{Low: n.Median.Low, High: n.Medi
 
 // Number returns a number of the cell.
 func (c *Cell) Number(metric facts.Metric) Number {
-	if len(c.Mixed) > 0 {
-		return NumberOf(metric, c.of.Direction, nil)
+	n, isKnown := c.numbers[metric]
+	if !isKnown {
+		runs := c.Runs
+		if len(c.Mixed) > 0 {
+			runs = nil
+		}
+		if c.numbers == nil {
+			c.numbers = map[facts.Metric]Number{}
+		}
+		n = NumberOf(metric, c.of.Direction, runs)
+		c.numbers[metric] = n
 	}
-	return NumberOf(metric, c.of.Direction, c.Runs)
+	return n
 }
 
-// NumberOf returns a number of runs that did the same.
-func NumberOf(metric facts.Metric, direction string, runs []*mapping.Run) Number {
+// NumberOf returns a number of runs that did the same, as documents or as matrices have them.
+func NumberOf[R interface {
+	Of(direction string) *mapping.Totals
+}](metric facts.Metric, direction string, runs []R) Number {
 	n := Number{Metric: metric, Median: facts.Known(math.NaN()), Low: math.NaN(), High: math.NaN()}
 	var all []trend.Value
 	byFio := false

@@ -57,6 +57,40 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
+// TestCollect: of runs with the same settings one document is kept, also if labels differ that no setting of the matrix is.
+func TestCollect(t *testing.T) {
+	var runs []*mapping.Run
+	for i, label := range []string{"a", "b", "a"} {
+		run := made("bs=4k iodepth=4", float64(100+i), 10)
+		run.Run.Labels = map[string]string{"x": label}
+		runs = append(runs, run)
+	}
+	live, cut, prepares := made("bs=4k", 1, 1), made("bs=64k", 2, 1), made("bs=1m", 3, 1)
+	live.Run.Ingest = mapping.LiveIngest(time.Now())
+	cut.Run.Complete = false
+	prepares.CBT.Benchmark, prepares.Run.Path = "librbdfio", "id-2/precondition"
+	for _, c := range []struct {
+		by    string
+		likes int
+	}{{"bs", 2}, {"bs,label.x", 3}} {
+		by, _ := Settings(strings.Split(c.by, ","))
+		collected := Collect(by, nil)
+		collected.Add(append(runs, live, cut, prepares)...)
+		list, note := collected.Runs()
+		if n := len(likesOf(list)); n != c.likes || len(list) != 4 || list[1].ID != runs[1].Run.ID || list[1].Of("read") != runs[1].Read {
+			t.Errorf("by %s: %d documents of %d runs", c.by, n, len(list))
+		}
+		if collected.Read != 6 || collected.Live != 1 || len(collected.Incomplete) != 1 || note != "1 run left out: precondition, as in CBT's reports" {
+			t.Errorf("by %s: %+v, %q", c.by, collected, note)
+		}
+	}
+	collected := Collect(nil, nil)
+	collected.Add(prepares)
+	if list, note := collected.Runs(); len(list) != 1 || note != "" {
+		t.Errorf("of preconditions alone: %d runs, %q", len(list), note)
+	}
+}
+
 // grid returns the table of p99 of reads.
 func grid(t *testing.T, by string, runs ...*mapping.Run) string {
 	t.Helper()
@@ -65,7 +99,10 @@ func grid(t *testing.T, by string, runs ...*mapping.Run) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	for _, m := range New(settings, "read", runs) {
+	collected := Collect(settings, nil)
+	collected.Add(runs...)
+	list, _ := collected.Runs()
+	for _, m := range New(settings, "read", list) {
 		if err := m.Write(&b, table.Text, false, workload.MustNumbers("p99")...); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +198,7 @@ func TestMedian(t *testing.T) {
 	runs := []*mapping.Run{made("bs=4k", 1, 100), made("bs=4k", 2, 400), made("bs=4k", 3, 200), made("bs=4k", 4, 220)}
 	for range len(runs) {
 		runs = append(runs[1:], runs[0])
-		n := New(by, "read", runs)[0].Cells()[0].Number(facts.IOPS)
+		n := New(by, "read", RunsOf(runs))[0].Cells()[0].Number(facts.IOPS)
 		if n.N() != 210 || n.Low != 100 || n.High != 400 || n.Runs != 4 || n.Spread() != 190.0/210 {
 			t.Errorf("%+v, spread %v", n, n.Spread())
 		}
@@ -200,7 +237,7 @@ func TestDepths(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		for _, s := range Depths(by, c.runs) {
+		for _, s := range Depths(by, RunsOf(c.runs)) {
 			names = append(names, s.Name)
 		}
 		if got := strings.Join(names, ","); got != c.want {
@@ -229,7 +266,7 @@ func TestOrder(t *testing.T) {
 			}
 			runs = append(runs, run)
 		}
-		if got := textsOf(New(by, "read", runs)[0].Rows); !slices.Equal(got, want) {
+		if got := textsOf(New(by, "read", RunsOf(runs))[0].Rows); !slices.Equal(got, want) {
 			t.Errorf("from %s on: %q", want[i], got)
 		}
 	}

@@ -181,8 +181,7 @@ func (m *Matrix) doubts(metric facts.Metric) (notes []string) {
 		}
 		for _, run := range c.Runs {
 			if of := run.Of(m.Direction); of != nil && metric.Kind == expr.Latency {
-				l := facts.LatenciesOfTotals(of)
-				marks.Add(&l)
+				marks.AddTotals(of)
 			}
 		}
 	}
@@ -229,8 +228,8 @@ func Columns(by []Setting) []table.Column[Row] {
 		{Name: "run", Sparse: true, Value: func(r Row) any {
 			var ids []string
 			for _, run := range r.Cell.Runs {
-				if run.Run.ID != "" { // runs in files have none
-					ids = append(ids, run.Run.ID)
+				if run.ID != "" { // runs in files have none
+					ids = append(ids, run.ID)
 				}
 			}
 			return ids

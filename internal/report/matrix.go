@@ -13,7 +13,7 @@ import (
 
 // Matrices returns views of a number of runs by settings: the curve of a latency, and a heat map, for each direction that can be
 // drawn, and has at least least cells.
-func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, runs []*mapping.Run, least int) (list []View) {
+func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, runs []*matrix.Run, least int) (list []View) {
 	for _, direction := range directions {
 		for _, m := range matrix.New(by, direction, runs) {
 			if len(m.Cells()) < least {
@@ -44,7 +44,7 @@ func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, run
 // matrices shows p99 by the settings in which the stages of an execution differ. There is none if they differ in more than three, or
 // if the page has only parts of them, because documents have the numbers of whole runs.
 func (p *Page) matrices() []View {
-	runs := facts.Parts(slices.DeleteFunc(documents(p.runs), func(run *mapping.Run) bool { return run.Run.Live() })...)
+	runs := matrix.RunsOf(facts.Parts(slices.DeleteFunc(documents(p.runs), func(run *mapping.Run) bool { return run.Run.Live() })...))
 	by := matrix.SettingsOf(runs)
 	if len(by) == 0 || p.opt.Query.Times() != "" {
 		return nil

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -10,7 +9,6 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/workload"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // matrixView is the data of the template.
@@ -46,14 +44,15 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true, Members: matrix.Members(by)})
-	runs, err := s.all(r.Context(), watched.Filter)
-	if err != nil {
-		s.fail(w, r, err)
-		return
+	collected := matrix.Collect(by, v.Condition.met.Matches)
+	for run, err := range history.Readable(s.Store.Runs(r.Context(), watched.Filter), s.warn) {
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		collected.Add(run)
 	}
-	runs = slices.DeleteFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() })
-	runs, _ = matrix.Measured(runs)
-	runs = matrix.Parts(runs, v.Condition.met.Matches)
+	runs, _ := collected.Runs()
 	v.Runs, v.Undecided = len(runs), watched.Undecided()
 	if by = matrix.Depths(by, runs); by == nil {
 		by = matrix.SettingsOf(runs)
