@@ -87,7 +87,7 @@ func (c *matrixCall) check(changed func(name string) bool, format string) (err e
 
 // write writes the matrices of each direction and number of runs.
 func (c *matrixCall) write(e *env, w io.Writer, collected *matrix.Collection, format string) error {
-	if list := collected.Incomplete; len(list) > 0 {
+	if list := collected.Incomplete(); len(list) > 0 {
 		e.log.Info(fmt.Sprintf("note: %s incomplete: %s", unit.Plural(len(list), "run"), query.List(list)))
 	}
 	if n := collected.Live; n > 0 {

@@ -181,8 +181,13 @@ func (l *runsCall) matrixOfHistory(ctx context.Context, store history.Store) err
 			return err
 		}
 		runs.Add(chosen...)
-	} else if err := l.eachRun(ctx, store, query.Watch(l.filter), func(run *mapping.Run) bool { runs.Add(run); return true }); err != nil {
-		return err
+	} else {
+		watched := query.Watch(l.filter)
+		watched.Filter.InAnyOrder = true
+		if err := l.eachRun(ctx, store, watched, func(run *mapping.Run) bool { runs.Add(run); return true }); err != nil {
+			return err
+		}
+		runs.Sort()
 	}
 	if runs.Read == 0 && !l.leftOut {
 		if err := l.printNoRuns(ctx, store, l.filter); err != nil || l.format == table.Text {

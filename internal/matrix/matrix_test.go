@@ -80,7 +80,7 @@ func TestCollect(t *testing.T) {
 		if n := len(likesOf(list)); n != c.likes || len(list) != 4 || list[1].ID != runs[1].Run.ID || list[1].Of("read") != runs[1].Read {
 			t.Errorf("by %s: %d documents of %d runs", c.by, n, len(list))
 		}
-		if collected.Read != 6 || collected.Live != 1 || len(collected.Incomplete) != 1 || note != "1 run left out: precondition, as in CBT's reports" {
+		if collected.Read != 6 || collected.Live != 1 || len(collected.Incomplete()) != 1 || note != "1 run left out: precondition, as in CBT's reports" {
 			t.Errorf("by %s: %+v, %q", c.by, collected, note)
 		}
 	}

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -14,6 +15,7 @@ import (
 type Run struct {
 	ID     string
 	Like   *mapping.Run // the run, or another one of its workload with the same values of the settings
+	start  int64        // milliseconds since 1970
 	totals [len(mapping.Directions) + 1]*mapping.Totals
 }
 
@@ -21,7 +23,7 @@ type Run struct {
 var directions = append(mapping.Directions[:], mapping.AllDirections)
 
 func newRun(run, like *mapping.Run) *Run {
-	r := &Run{ID: run.Run.ID, Like: like}
+	r := &Run{ID: run.Run.ID, Like: like, start: run.Run.Start.UnixMilli()}
 	for i, d := range directions {
 		r.totals[i] = run.Of(d)
 	}
@@ -56,9 +58,8 @@ func likesOf(runs []*Run) (list []*mapping.Run) {
 // Collection takes the runs of a history one after another. Of many it keeps ids and totals, and one document of those of a workload that
 // have the same values of the settings.
 type Collection struct {
-	Read       int      // how many runs it took
-	Live       int      // of these, left out: not over
-	Incomplete []string // short ids of the others that are
+	Read int // how many runs it took
+	Live int // of these, left out: not over
 
 	by                     []Setting
 	meets                  func(*mapping.Run) bool
@@ -66,7 +67,8 @@ type Collection struct {
 		runs  int
 		parts []*Run
 	}
-	kinds kinds
+	incomplete []*Run
+	kinds      kinds
 }
 
 // kinds is a tree. Each level has the values of one thing in which runs may differ, and its leaves have a document.
@@ -106,7 +108,7 @@ func (c *Collection) add(run *mapping.Run) {
 		c.Live++
 		return
 	case !run.Run.Complete:
-		c.Incomplete = append(c.Incomplete, facts.ShortID(run.Run.ID))
+		c.incomplete = append(c.incomplete, newRun(run, nil))
 	}
 	to := &c.measured
 	if run.IsPrecondition() {
@@ -126,6 +128,21 @@ func (c *Collection) add(run *mapping.Run) {
 		}
 		to.parts = append(to.parts, newRun(part, kind.like))
 	}
+}
+
+// Sort puts runs that came in any order into the one of lists: the newest start first.
+func (c *Collection) Sort() {
+	for _, list := range [][]*Run{c.measured.parts, c.preparations.parts, c.incomplete} {
+		slices.SortStableFunc(list, func(a, b *Run) int { return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(a.ID, b.ID)) })
+	}
+}
+
+// Incomplete returns the short ids of the runs that are over and not complete.
+func (c *Collection) Incomplete() (ids []string) {
+	for _, run := range c.incomplete {
+		ids = append(ids, facts.ShortID(run.ID))
+	}
+	return ids
 }
 
 // Runs returns the collected runs, without those that prepared volumes for others, as in CBT's reports. A note says so. Alone they

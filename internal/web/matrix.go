@@ -43,7 +43,7 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "matrix", v)
 		return
 	}
-	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true, Members: matrix.Members(by)})
+	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true, InAnyOrder: true, Members: matrix.Members(by)})
 	collected := matrix.Collect(by, v.Condition.met.Matches)
 	for run, err := range history.Readable(s.Store.Runs(r.Context(), watched.Filter), s.warn) {
 		if err != nil {
@@ -52,6 +52,7 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 		}
 		collected.Add(run)
 	}
+	collected.Sort()
 	runs, _ := collected.Runs()
 	v.Runs, v.Undecided = len(runs), watched.Undecided()
 	if by = matrix.Depths(by, runs); by == nil {
