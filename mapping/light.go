@@ -289,7 +289,8 @@ func lightText(b []byte) (text, rest []byte) {
 // object decodes an object. Of its first members it decodes those of a set.
 func (d *lightDecoder) object(v reflect.Value, b []byte, of Members) error {
 	p := lightOf(v.Type())
-	for item := (lightItem{}); len(b) > 0; {
+	var item lightItem // not one of each turn, which the loop would copy
+	for len(b) > 0 {
 		if b = item.next(b); b == nil {
 			return errLight
 		}
