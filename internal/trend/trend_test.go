@@ -356,3 +356,36 @@ func TestNth(t *testing.T) {
 		}
 	}
 }
+
+// TestDifferences: each difference is where it would be in the sorted list of all.
+func TestDifferences(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var lists [2][]Value
+		for i := range lists {
+			for range 1 + rng.IntN(12) {
+				x := []float64{rng.NormFloat64(), float64(rng.IntN(3)), -1e-300 * rng.Float64()}[rng.IntN(3)]
+				lists[i] = append(lists[i], Value{x, []float64{x, x + rng.Float64(), math.Inf(1)}[rng.IntN(3)]})
+			}
+		}
+		for _, d := range []differences{
+			{sorted(lists[0], Value.low), sorted(lists[1], Value.high)}, {sorted(lists[0], Value.high), sorted(lists[1], Value.low)},
+		} {
+			var all []float64
+			for _, a := range d.of {
+				for _, b := range d.from {
+					all = append(all, a-b)
+				}
+			}
+			slices.Sort(all)
+			for i, want := range all {
+				if got := d.nth(i); got != want {
+					t.Fatalf("difference %d of %v is %v, want %v", i, d, got, want)
+				}
+			}
+			if got, want := d.median(), median(all); got != want && !math.IsNaN(want) {
+				t.Fatalf("median of %v is %v, want %v", d, got, want)
+			}
+		}
+	}
+}
