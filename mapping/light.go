@@ -37,11 +37,16 @@ const (
 	lightThousands        // a varint of thousandths, as most latencies are
 )
 
-// lightPlan has the members of a struct, and the field of each number, or -1.
+// lightPlan has the members of a struct, and the field of each number.
 type lightPlan struct {
 	members []member
 	numbers []uint64
-	fields  []int16
+	fields  []lightField
+}
+
+type lightField struct {
+	index int        // -1: there is none
+	of    *lightPlan // of the field's own fields, or of those of its items
 }
 
 var lightPlans sync.Map
@@ -51,14 +56,19 @@ func lightOf(t reflect.Type) *lightPlan {
 		return p.(*lightPlan)
 	}
 	names := strings.Fields(lightNames)
-	p := &lightPlan{members: membersOf(t), fields: make([]int16, len(names))}
-	for i := range p.fields {
-		p.fields[i] = -1
-	}
+	p := &lightPlan{members: membersOf(t), fields: slices.Repeat([]lightField{{index: -1}}, len(names))}
 	for _, m := range p.members {
 		n := slices.Index(names, m.name)
 		p.numbers = append(p.numbers, uint64(n)) // a test finds a name without a number
-		p.fields[n] = int16(m.field)
+		to := &p.fields[n]
+		to.index = m.field
+		of := t.Field(m.field).Type
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() == reflect.Struct && of != timeType {
+			to.of = lightOf(of)
+		}
 	}
 	lightPlans.Store(t, p)
 	return p
@@ -214,7 +224,8 @@ func (r *Run) UnmarshalLight(b []byte, members Members) error {
 	}
 	d := lightDecoders.Get().(*lightDecoder)
 	defer lightDecoders.Put(d)
-	return d.object(reflect.ValueOf(r).Elem(), b[1:], members)
+	v := reflect.ValueOf(r).Elem()
+	return d.object(v, lightOf(v.Type()), b[1:], members)
 }
 
 // lightDecoder has texts and maps of the documents before, because names of hosts are in most, and the options of a workload in all of
@@ -287,24 +298,25 @@ func lightText(b []byte) (text, rest []byte) {
 }
 
 // object decodes an object. Of its first members it decodes those of a set.
-func (d *lightDecoder) object(v reflect.Value, b []byte, of Members) error {
-	p := lightOf(v.Type())
+func (d *lightDecoder) object(v reflect.Value, p *lightPlan, b []byte, of Members) error {
 	var item lightItem // not one of each turn, which the loop would copy
 	for len(b) > 0 {
 		if b = item.next(b); b == nil {
 			return errLight
 		}
-		if item.number >= uint64(len(p.fields)) || p.fields[item.number] < 0 || item.number < runMembers && of>>item.number&1 == 0 {
+		if item.number >= uint64(len(p.fields)) || p.fields[item.number].index < 0 || item.number < runMembers && of>>item.number&1 == 0 {
 			continue // of a later version, or not wanted
 		}
-		if err := d.set(v.Field(int(p.fields[item.number])), &item); err != nil {
+		to := &p.fields[item.number]
+		if err := d.set(v.Field(to.index), to.of, &item); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
+// set sets a value. of is the plan of its fields, or of those of its items.
+func (d *lightDecoder) set(v reflect.Value, of *lightPlan, item *lightItem) error {
 	kind := v.Kind()
 	isTime := kind == reflect.Struct && v.Type() == timeType
 	want := uint8(lightBytes)
@@ -312,7 +324,7 @@ func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
 	case kind == reflect.Pointer:
 		to := reflect.New(v.Type().Elem())
 		v.Set(to)
-		return d.set(to.Elem(), item)
+		return d.set(to.Elem(), of, item)
 	case kind == reflect.Float64:
 		if item.how != lightFloat && item.how != lightThousands {
 			return errLight
@@ -336,7 +348,7 @@ func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
 		v.SetUint(uint64(item.n))
 	case reflect.Struct:
 		if !isTime {
-			return d.object(v, item.bytes, AllMembers)
+			return d.object(v, of, item.bytes, AllMembers)
 		}
 		*timeOf(v) = time.UnixMilli(item.n).UTC()
 	case reflect.Slice:
@@ -344,7 +356,7 @@ func (d *lightDecoder) set(v reflect.Value, item *lightItem) error {
 			v.SetBytes(bytes.Clone(item.bytes))
 			return nil
 		}
-		return d.list(v, item.bytes)
+		return d.list(v, of, item.bytes)
 	case reflect.Map:
 		m, err := d.texts(item.bytes)
 		v.Set(reflect.ValueOf(m))
@@ -374,7 +386,7 @@ func (d *lightDecoder) texts(b []byte) (map[string]string, error) {
 	return m, nil
 }
 
-func (d *lightDecoder) list(v reflect.Value, b []byte) error {
+func (d *lightDecoder) list(v reflect.Value, of *lightPlan, b []byte) error {
 	var item lightItem
 	n := 0
 	for rest := b; len(rest) > 0; n++ {
@@ -385,7 +397,7 @@ func (d *lightDecoder) list(v reflect.Value, b []byte) error {
 	v.Set(reflect.MakeSlice(v.Type(), n, n))
 	for i := range n {
 		b = item.next(b)
-		if err := d.set(v.Index(i), &item); err != nil {
+		if err := d.set(v.Index(i), of, &item); err != nil {
 			return err
 		}
 	}
