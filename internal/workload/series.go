@@ -200,18 +200,23 @@ func (w *Workload) series(records []*record, numbers []facts.Metric, least float
 			}
 		}
 		for n, number := range numbers {
-			s := &Series{Workload: w, Direction: direction, Number: number, least: least}
-			var have []*record
+			s := &Series{Workload: w, Direction: direction, Number: number, least: least, Values: make([]trend.Value, 0, len(of))}
+			have := make([]*record, 0, len(of))
 			for i, r := range of {
 				switch v := values[i][n]; {
 				case v.Low > 0:
-					have, s.Runs, s.Values = append(have, r), append(s.Runs, r.run), append(s.Values, v)
+					have, s.Values = append(have, r), append(s.Values, v)
 				case v.High > 0:
 					s.unknown++
 				}
 			}
 			if s.known = len(have); s.known+s.unknown == 0 {
 				continue
+			}
+			for _, r := range have {
+				if r.run != nil {
+					s.Runs = append(s.Runs, r.run)
+				}
 			}
 			if s.Median = trend.Known(math.NaN()); len(s.Values) > 0 {
 				s.Median = trend.Median(s.Values)

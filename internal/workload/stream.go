@@ -78,8 +78,9 @@ func (f *finder) find() (*Trends, error) {
 		if f.unreadable[run.Run.ID] {
 			continue
 		}
-		if found.Runs++; LeftOut(run) != "" {
-			found.LeftOut[LeftOut(run)]++
+		found.Runs++
+		if why := LeftOut(run); why != "" {
+			found.LeftOut[why]++
 		}
 		// the rule needs all of a document that does not have the workload
 		if parts := facts.Parts(run); slices.ContainsFunc(parts, func(part *mapping.Run) bool { return !rule.IsSet(part) }) {
@@ -146,7 +147,7 @@ func (f *finder) series(list []*Trend) {
 				slices.SortStableFunc(t.records, (*record).compare)
 				t.Series = t.series(t.records, f.numbers, f.least)
 				for _, s := range t.Series {
-					s.Runs, s.Values = nil, slices.Clone(s.Values[max(len(s.Values)-1, 0):])
+					s.Values = slices.Clone(s.Values[max(len(s.Values)-1, 0):])
 				}
 				t.records = []*record{t.records[0], t.records[len(t.records)-1]}
 			}
