@@ -1,6 +1,8 @@
 package pack
 
 import (
+	"sync"
+
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -28,6 +30,9 @@ func ReadingOf(f *history.RunFilter) (r Reading) {
 	return r
 }
 
+// unneeded has empty run documents, of which each is 1 KB: most lists need few of all.
+var unneeded = sync.Pool{New: func() any { return new(mapping.Run) }}
+
 // Run reads a packed run document, or a summary.
 func Run(blob []byte) (*mapping.Run, error) { return Reading{}.Run(blob) }
 
@@ -38,13 +43,15 @@ func (r Reading) Run(blob []byte) (run *mapping.Run, err error) {
 			run, err = history.DecodeRun(text)
 			return err
 		}
-		run = new(mapping.Run)
+		run = unneeded.Get().(*mapping.Run)
 		have := mapping.Members(0)
 		for _, s := range r.stages {
 			if err = run.UnmarshalLight(text, s.members&^have); err != nil {
 				return err
 			}
 			if !s.passes(run) {
+				*run = mapping.Run{}
+				unneeded.Put(run)
 				run = nil
 				return nil
 			}
