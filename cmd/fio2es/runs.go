@@ -165,8 +165,8 @@ func (l *runsCall) read(ctx context.Context, store history.Store) ([]*mapping.Ru
 	if l.order == nil || l.limit == 0 {
 		return l.readRuns(ctx, store, watched)
 	}
-	top := where.Top{Order: l.order, IsReversed: l.isReversed, Most: l.limit}
-	watched.Filter.Wanted, watched.Filter.WantedMembers = top.Wants, l.order.Members()
+	top := where.Top{Order: l.order, IsReversed: l.isReversed, Most: l.limit, InAnyOrder: true}
+	watched.Filter.Wanted, watched.Filter.WantedMembers, watched.Filter.InAnyOrder = top.Wants, l.order.Members(), watched.Filter.Limit == 0
 	err := l.eachRun(ctx, store, watched, func(run *mapping.Run) bool { top.Add(run); return true })
 	return top.Runs(), err
 }

@@ -42,9 +42,9 @@ func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*fo
 		watched.Filter.Limit = begin + pageRuns + 1
 	}
 	var runs []*mapping.Run
-	top, n := where.Top{Order: &q.By, IsReversed: q.Lowest, Most: begin + pageRuns + 1}, 0
+	top, n := where.Top{Order: &q.By, IsReversed: q.Lowest, Most: begin + pageRuns + 1, InAnyOrder: true}, 0
 	if !isHistorys {
-		watched.Filter.Wanted, watched.Filter.WantedMembers = top.Wants, q.By.Members()
+		watched.Filter.Wanted, watched.Filter.WantedMembers, watched.Filter.InAnyOrder = top.Wants, q.By.Members(), true
 	}
 	for run, err := range history.Readable(s.Store.Runs(ctx, watched.Filter), s.warn) {
 		if err != nil {

@@ -291,14 +291,15 @@ func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 	copy(runs, all.Runs())
 }
 
-// Top keeps the first runs of a list in an order, in place of all of them. Equal runs keep their order.
+// Top keeps the first runs of a list in an order, in place of all of them. Equal runs keep their order, if they have one.
 type Top struct {
 	Order      *Order
 	IsReversed bool
-	Most       int // runs; 0: all
+	Most       int  // runs; 0: all
+	InAnyOrder bool // the list has no order: then equal runs come as a history lists them, the newest first
 
 	runs []placed
-	last atomic.Pointer[key] // of the last of Most runs
+	last atomic.Pointer[placed] // of Most runs
 	n    atomic.Int64
 }
 
@@ -320,7 +321,7 @@ func (t *Top) Add(run *mapping.Run) {
 // that it does not want, Add need not be called. Live runs may get other numbers before they are added.
 func (t *Top) Wants(run *mapping.Run) bool {
 	last := t.last.Load()
-	if last == nil || run.Run.Live() || t.Order.keyOf(run).compare(*last, t.IsReversed) < 0 {
+	if last == nil || run.Run.Live() || t.compare(placed{run, t.Order.keyOf(run)}, *last) < 0 {
 		return true
 	}
 	t.n.Add(1)
@@ -330,12 +331,20 @@ func (t *Top) Wants(run *mapping.Run) bool {
 // Len returns the number of runs in the list so far.
 func (t *Top) Len() int { return int(t.n.Load()) }
 
+func (t *Top) compare(a, b placed) int {
+	order := a.key.compare(b.key, t.IsReversed)
+	if order == 0 && t.InAnyOrder {
+		order = cmp.Or(b.Run.Run.Start.Compare(a.Run.Run.Start), cmp.Compare(a.Run.Run.ID, b.Run.Run.ID))
+	}
+	return order
+}
+
 func (t *Top) sort() {
-	slices.SortStableFunc(t.runs, func(a, b placed) int { return a.key.compare(b.key, t.IsReversed) })
+	slices.SortStableFunc(t.runs, t.compare)
 	if t.Most > 0 && len(t.runs) >= t.Most {
 		clear(t.runs[t.Most:])
 		t.runs = t.runs[:t.Most]
-		last := t.runs[t.Most-1].key
+		last := t.runs[t.Most-1]
 		t.last.Store(&last)
 	}
 }

@@ -125,19 +125,26 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestTop: the first runs of a list are those of the whole list, sorted, also if runs that are not wanted are left out. Wants may be
-// called before the runs before are added.
+// TestTop: the first runs of a list are those of the whole list, sorted, also if runs that are not wanted are left out, and if the list is
+// not in the order of a history. Wants may be called before the runs before are added.
 func TestTop(t *testing.T) {
 	for _, order := range []*Order{ColumnOrder("p99"), ColumnOrder("start")} {
 		for _, isReversed := range []bool{false, true} {
 			for _, most := range []int{0, 7, 3000} {
 				top, wanted := Top{Order: order, IsReversed: isReversed, Most: most}, Top{Order: order, IsReversed: isReversed, Most: most}
+				shuffled := Top{Order: order, IsReversed: isReversed, Most: most, InAnyOrder: true}
 				var all, some []*mapping.Run
 				for i := range 2500 {
-					run := runOf(strconv.Itoa(i), time.Unix(int64(i%900), 0), int64(i*7919%500+1))
-					top.Add(run)
-					if all = append(all, run); wanted.Wants(run) {
+					run := runOf(strconv.Itoa(i), time.Unix(int64((5000-i)/3), 0), int64(i*7919%500+1))
+					run.Run.ID = strconv.Itoa(10_000 + i)
+					all = append(all, run)
+				}
+				for i, run := range all {
+					if top.Add(run); wanted.Wants(run) {
 						some = append(some, run)
+					}
+					if other := all[i*1009%len(all)]; shuffled.Wants(other) {
+						shuffled.Add(other)
 					}
 					if i%50 == 49 {
 						for _, run := range some {
@@ -149,8 +156,8 @@ func TestTop(t *testing.T) {
 				if order.Sort(all, isReversed); most > 0 {
 					all = all[:min(most, len(all))]
 				}
-				if got, few := top.Runs(), wanted.Runs(); !slices.Equal(got, all) || !slices.Equal(few, all) || wanted.Len() != 2500 {
-					t.Errorf("%s: the first %d of %d, reversed %v: %d and %d of %d others", order.Name, most, len(all), isReversed, len(got), len(few), wanted.Len())
+				if got, few, any := top.Runs(), wanted.Runs(), shuffled.Runs(); !slices.Equal(got, all) || !slices.Equal(few, all) || !slices.Equal(any, all) || wanted.Len() != 2500 {
+					t.Errorf("%s: the first %d of %d, reversed %v: %d, %d and %d of %d others", order.Name, most, len(all), isReversed, len(got), len(few), len(any), wanted.Len())
 				}
 			}
 		}
