@@ -333,7 +333,7 @@ func TestDocumentFields(t *testing.T) {
 		"keyword": {expr.Text}, "text": {expr.Text}, "flattened": {expr.Text}, "boolean": {expr.Flag}, "date": {expr.Time},
 		"long": {expr.Number, expr.Count, expr.Size, expr.KiB, expr.Duration}, "double": {expr.Number, expr.Rate, expr.Bandwidth, expr.Latency},
 	}
-	without := regexp.MustCompile(`^(@timestamp|run\.(link|compare)|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|workload\.all|removed\..*|shared\..*|documents\..*|changes\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(name|jobs|start|skew_ms|clock|clock_error_ms|clock_offset_ms|(read|write|trim|sync)\..*)|` +
+	without := regexp.MustCompile(`^(@timestamp|summary|run\.(link|compare)|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|workload\.all|removed\..*|shared\..*|documents\..*|changes\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(name|jobs|start|skew_ms|clock|clock_error_ms|clock_offset_ms|(read|write|trim|sync)\..*)|` +
 		`.*\.(means|sums|fio|bounds)\..*|.*\.(duration_ms|exact|histogram|layout|stddev|keyword)|sync\.(bytes|iops|bandwidth))$`)
 	for path, kind := range templates.RunFields() {
 		name := path
