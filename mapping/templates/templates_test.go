@@ -197,21 +197,18 @@ func TestInvalidOptions(t *testing.T) {
 	}
 }
 
-// TestSorting: indices are sorted by fields that can be sorted by. Elasticsearch finds
-// out only when the first index is created.
+// TestSorting: run documents are sorted by fields that can be sorted by. Elasticsearch finds out only when the first index is created.
 func TestSorting(t *testing.T) {
 	objects := objectsByName(t, templates.Options{})
-	for settings, mappings := range map[string]string{"fio-latency-settings": "fio-latency-mappings", "fio-runs-settings": "fio-runs-mappings"} {
-		sort := at(objects[settings+" component template"], "template", "settings", "index", "sort")
-		types := leaves(at(objects[mappings+" component template"], "template", "mappings", "properties"), "", map[string]string{})
-		fields := at(sort, "field").([]any)
-		if len(fields) != len(at(sort, "order").([]any)) {
-			t.Errorf("%s: fields %v, orders %v", settings, fields, at(sort, "order"))
-		}
-		for _, f := range fields {
-			if typ := types[f.(string)]; typ != "keyword" && typ != "date" && typ != "long" {
-				t.Errorf("%s: sorted by %v, which is %q", settings, f, typ)
-			}
+	sort := at(objects["fio-runs-settings component template"], "template", "settings", "index", "sort")
+	types := leaves(at(objects["fio-runs-mappings component template"], "template", "mappings", "properties"), "", map[string]string{})
+	fields := at(sort, "field").([]any)
+	if len(fields) != len(at(sort, "order").([]any)) {
+		t.Errorf("fields %v, orders %v", fields, at(sort, "order"))
+	}
+	for _, f := range fields {
+		if typ := types[f.(string)]; typ != "keyword" && typ != "date" && typ != "long" {
+			t.Errorf("sorted by %v, which is %q", f, typ)
 		}
 	}
 }
