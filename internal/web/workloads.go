@@ -111,7 +111,7 @@ func workloadTable(read query.Reader) (*report.Table, error) {
 		table.Where(func(r *workload.Row) bool { return isFirst[r] }, slices.Concat(
 			text("workload", "Workload", func(r *workload.Row) string { return r.Title }),
 			text("runs", ">Runs", func(r *workload.Row) string { return unit.Count(int64(of[r].Count)) }),
-			text("latest", unit.Heading("Latest run"), func(r *workload.Row) string { return facts.Started(of[r].Latest) }),
+			text("latest", unit.Heading("Latest run"), func(r *workload.Row) string { return facts.Started(of[r].Latest()) }),
 		)),
 		table.Pick(workload.Columns(), "direction"),
 		text("p99", ">p99", func(r *workload.Row) string { return cmp.Or(of[r].p99[r.Direction], "-") }),
@@ -124,9 +124,9 @@ func workloadTable(read query.Reader) (*report.Table, error) {
 			to.Class += " verdict " + to.Text
 		case !isFirst[r]:
 		case column == "workload":
-			to.Class, to.Link = "text name", workloadLink(of[r].Latest)
+			to.Class, to.Link = "text name", workloadLink(of[r].Latest())
 		case column == "latest":
-			to.Link = runLink(of[r].Latest)
+			to.Link = runLink(of[r].Latest())
 		}
 	}), nil
 }

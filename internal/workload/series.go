@@ -150,9 +150,9 @@ type record struct {
 	// well enough.
 	values []trend.Value
 
-	run   *mapping.Run
-	part  int    // which of [facts.Parts] it is, if run is read later
-	state uint64 // and how its document was
+	run     *mapping.Run
+	section string // if run is read later
+	state   uint64 // how its document was then
 }
 
 // inSeries are the directions of series.

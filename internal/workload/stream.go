@@ -28,10 +28,19 @@ type Trend struct {
 	*Workload
 	Key    string // of [Key]
 	Count  int    // of runs
-	Latest *mapping.Run
 	Series []*Series
 
-	records []*record
+	records []*record // all, and then the first and the last
+}
+
+// Latest returns the last run, without all but its id, its start and the name of its section.
+func (t *Trend) Latest() *mapping.Run {
+	last := t.records[len(t.records)-1]
+	run := &mapping.Run{Run: mapping.RunInfo{ID: last.id, Start: last.start}}
+	if last.section != "" {
+		run.Sections = []mapping.RunSection{{Name: last.section}}
+	}
+	return run
 }
 
 // Members are the members of run documents that [Find] needs of all runs.
@@ -39,7 +48,7 @@ var Members = append([]string{"run", "workload", "sections", "ingested", mapping
 
 // Find finds the changes of at least least (a share) in the numbers of all workloads. Without ids, read returns all runs in any order,
 // with the members [Members]. The documents of all may be too many for the memory, so Find keeps only their numbers. The few that it needs
-// whole it then reads by their ids: the first run and the last run of each workload, and those at changes. If one of them is not as
+// whole it then reads by their ids: the first run of each workload, and those at changes. If one of them is not as
 // before, Find begins again, so the answer is one state of the history.
 func Find(read func(ids ...string) iter.Seq2[*mapping.Run, error], numbers []facts.Metric, least float64) (*Trends, error) {
 	const attempts = 5
@@ -65,9 +74,9 @@ func (f *finder) find() (*Trends, error) {
 	found := &Trends{LeftOut: map[string]int{}}
 	byKey, unnamed := map[string][]*record{}, map[string][]*record{}
 	add := func(parts []*mapping.Run) {
-		for i, part := range parts {
+		for _, part := range parts {
 			r, key := newRecord(part, f.numbers), Key(part)
-			r.part, r.state = i, stateOf(part)
+			r.section, r.state = sectionOf(part), stateOf(part)
 			byKey[key] = append(byKey[key], r)
 		}
 	}
@@ -98,6 +107,7 @@ func (f *finder) find() (*Trends, error) {
 		t := &Trend{Workload: &Workload{}, Key: key, Count: len(byKey[key]), records: byKey[key]}
 		found.Workloads, list, byWorkload[t.Workload] = append(found.Workloads, t), append(list, t.Workload), t
 	}
+	clear(byKey) // so that series leave only the records that they need
 	f.series(found.Workloads)
 	needed := map[string][]*record{}
 	need := func(list ...*record) {
@@ -106,7 +116,7 @@ func (f *finder) find() (*Trends, error) {
 		}
 	}
 	for _, t := range found.Workloads {
-		need(t.records...)
+		need(t.records[0])
 		for _, s := range t.Series {
 			for i := range s.Changes {
 				need(s.Changes[i].before, s.Changes[i].after)
@@ -115,13 +125,13 @@ func (f *finder) find() (*Trends, error) {
 	}
 	if err := f.again(needed, func(parts []*mapping.Run) {
 		for _, r := range needed[parts[0].Run.ID] {
-			r.run = parts[r.part]
+			r.run = parts[slices.IndexFunc(parts, func(part *mapping.Run) bool { return sectionOf(part) == r.section })]
 		}
 	}); err != nil {
 		return nil, err
 	}
 	for _, t := range found.Workloads {
-		t.Runs, t.Latest = []*mapping.Run{t.records[0].run}, t.records[1].run
+		t.Runs = []*mapping.Run{t.records[0].run}
 		for _, s := range t.Series {
 			for i := range s.Changes {
 				c := &s.Changes[i]
@@ -136,7 +146,15 @@ func (f *finder) find() (*Trends, error) {
 	return found, nil
 }
 
-// series makes the series of workloads, on all processors. Afterwards a workload has only its first and its last record.
+// sectionOf returns the name of the section that a run of [facts.Parts] is, or "".
+func sectionOf(part *mapping.Run) string {
+	if len(part.Sections) == 1 {
+		return part.Sections[0].Name
+	}
+	return ""
+}
+
+// series makes the series of workloads, on all processors.
 func (f *finder) series(list []*Trend) {
 	var wait sync.WaitGroup
 	next := new(atomic.Int64)

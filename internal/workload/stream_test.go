@@ -71,7 +71,7 @@ func TestFind(t *testing.T) {
 			runs = append(runs, run)
 		}
 		text := func(title, key string, n int, latest *mapping.Run, series []*Series) string {
-			text := fmt.Sprintln(title, key, n, latest.Run.ID, facts.PartName(latest))
+			text := fmt.Sprintln(title, key, n, latest.Run.ID, latest.Run.Start, sectionOf(latest))
 			for _, s := range series {
 				for _, row := range s.Rows() {
 					for _, c := range Columns() {
@@ -98,7 +98,7 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, w := range found.Workloads {
-			got += text(w.Title, w.Key, w.Count, w.Latest, w.Series)
+			got += text(w.Title, w.Key, w.Count, w.Latest(), w.Series)
 		}
 		left := 0
 		for _, run := range runs {
