@@ -3,7 +3,6 @@ package pipeline_test
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,12 +16,14 @@ import (
 func openAsOther(t *testing.T, dir string) *pipeline.Archive {
 	t.Helper()
 	if os.Geteuid() == 0 {
-		runtime.LockOSThread() // the rights for files are those of the thread
-		defer runtime.UnlockOSThread()
-		if err := syscall.Setfsuid(65534); err != nil {
+		if err := syscall.Setresuid(-1, 65534, -1); err != nil { // of all threads, because folders are listed by several
 			t.Skip(err)
 		}
-		defer func() { _ = syscall.Setfsuid(0) }()
+		defer func() {
+			if err := syscall.Setresuid(-1, 0, -1); err != nil {
+				t.Fatal(err)
+			}
+		}()
 	}
 	a, err := pipeline.Open(t.Context(), []string{dir}, nil, nil)
 	if err != nil {

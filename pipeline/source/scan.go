@@ -298,7 +298,7 @@ func (s *scanner) argument(arg string) {
 			return
 		}
 		defer root.Close()
-		s.walk(root, origin{root: arg, archive: baseName(abs)}, "", 0)
+		s.walk(readFolder(root), origin{root: arg, archive: baseName(abs)}, "", 0)
 		return
 	}
 	it := item{name: arg, origin: origin{root: arg, archive: baseName(filepath.Dir(abs))}, rel: filepath.Base(abs), met: asArgument}
@@ -364,20 +364,75 @@ func baseName(abs string) string {
 	return base
 }
 
-// walk scans the folder at, which is dir below the argument. Each name is opened in its own folder, so the system need
-// not walk from the top for every file.
-func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) {
-	var entries []fs.DirEntry
+// openFolder is a folder and what it has. A name is opened in its own folder, so the system need not walk from the top.
+type openFolder struct {
+	*os.Root               // nil if it cannot be opened
+	entries  []fs.DirEntry // sorted, without open databases
+	err      error         // some names may be missing
+}
+
+func readFolder(at *os.Root) (f openFolder) {
+	f.Root = at
 	d, err := at.Open(".")
-	if err == nil {
-		entries, err = d.ReadDir(-1)
+	if f.err = err; err == nil {
+		f.entries, f.err = d.ReadDir(-1)
 		d.Close()
 	}
-	if err != nil { // the names that could be listed are used
-		s.failToRead(filepath.Join(of.root, dir), err)
+	slices.SortFunc(f.entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	f.entries = withoutDatabases(f.entries)
+	return f
+}
+
+// below opens the folders in a folder, in their order. It lists the next while one is scanned, because the system takes as long for
+// that as the scan for its names. stop closes those that were not received.
+func (f openFolder) below() (list <-chan openFolder, stop func()) {
+	to, done := make(chan openFolder, 1), make(chan struct{})
+	go func() {
+		defer close(to)
+		for _, e := range f.entries {
+			if !e.IsDir() {
+				continue
+			}
+			var sub openFolder
+			if root, err := f.OpenRoot(e.Name()); err == nil {
+				sub = readFolder(root)
+			} else {
+				sub.err = err
+			}
+			select {
+			case to <- sub:
+			case <-done:
+				sub.close()
+				return
+			}
+		}
+	}()
+	return to, func() {
+		close(done)
+		for sub := range to {
+			sub.close()
+		}
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	for _, e := range withoutDatabases(entries) {
+}
+
+func (f openFolder) close() {
+	if f.Root != nil {
+		f.Close()
+	}
+}
+
+// walk scans a folder, which is dir below the argument.
+func (s *scanner) walk(at openFolder, of origin, dir string, depth int) {
+	if at.err != nil { // the names that could be listed are used
+		s.failToRead(filepath.Join(of.root, dir), at.err)
+	}
+	var below <-chan openFolder
+	if depth < maxFolders && slices.ContainsFunc(at.entries, fs.DirEntry.IsDir) {
+		var stop func()
+		below, stop = at.below()
+		defer stop()
+	}
+	for _, e := range at.entries {
 		if s.ended() {
 			return
 		}
@@ -387,18 +442,14 @@ func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) {
 		case e.IsDir() && depth >= maxFolders:
 			s.fail(it.name, fmt.Errorf("%w: more than %d folders", ErrDepth, maxFolders))
 		case e.IsDir():
-			sub, err := at.OpenRoot(e.Name())
-			if err != nil {
-				s.failToRead(it.name, err)
-				continue
-			}
+			sub := <-below
 			s.walk(sub, of, rel, depth+1)
-			sub.Close()
+			sub.close()
 		case s.byName(it):
-			s.entry(at, e, it)
+			s.entry(at.Root, e, it)
 		case e.Type().IsRegular() && s.mayLook(it):
 			it.met = byContent
-			s.entry(at, e, it)
+			s.entry(at.Root, e, it)
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package source
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -25,7 +28,45 @@ func TestFolderRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newScanner(t.Context(), Options{}, nil)
-	if s.walk(root, origin{root: dir}, "", 0); s.ended() || len(s.problemList()) != 1 {
+	if s.walk(readFolder(root), origin{root: dir}, "", 0); s.ended() || len(s.problemList()) != 1 {
 		t.Errorf("%v, problems %v", s.fatal, s.problemList())
+	}
+}
+
+// TestAhead: folders are scanned in order, and where a scan ends early, those that were listed ahead are closed.
+func TestAhead(t *testing.T) {
+	dir := t.TempDir()
+	var want []string
+	for i := range 20 {
+		name := string(rune('a'+i)) + "/f.log"
+		want = append(want, name)
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("the system does not list open files")
+		}
+		return len(entries)
+	}
+	before := open()
+	for _, most := range []int{20, 3} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var got []string
+		list, err := List(ctx, []string{dir}, Options{Want: func(name string) bool {
+			if got = append(got, name); len(got) == most {
+				cancel()
+			}
+			return true
+		}})
+		if err == nil || !slices.Equal(got, want[:most]) || list != nil {
+			t.Errorf("%v, %q", err, got)
+		}
+		cancel()
+	}
+	if after := open(); after != before {
+		t.Errorf("%d open files, %d before", after, before)
 	}
 }
