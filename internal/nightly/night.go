@@ -11,10 +11,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -42,7 +45,9 @@ type Night struct {
 	Store    history.Store // the history; nil if Memory is
 	Say      func(string)  // warns that something is left out; called once for each text
 
-	files   map[string]string            // sizes, times and inodes by name; "" of a file that was changed lately
+	listed  []source.Listed
+	settled int64                        // in nanoseconds since 1970: files that were changed since then may change again without a trace
+	files   map[string]string            // the states of listed, by name; nil: not needed yet
 	all     string                       // hash of all files; "": the paths must be read
 	now     map[*assign.Run]history.Seen // for the next ingest
 	before  map[*assign.Run][]string     // warnings of earlier readings
@@ -59,63 +64,95 @@ func (n *Night) Begin(ctx context.Context, paths []string, now time.Time) error 
 	}
 	// Clocks of file systems are coarse, that of FAT has steps of two seconds. A file that was changed less than that before it
 	// was listed could change again without a trace.
-	limit := now.Add(-2 * time.Second).UnixNano()
-	n.files = map[string]string{}
-	isSettled, all := len(found.Problems) == 0, []string{n.Settings}
-	for _, f := range found.Files {
-		written := f.Info.ModTime().UnixNano()
-		changed, number := inode(f.Info)
-		state := fmt.Sprint(f.Info.Size(), written, changed, number)
-		if max(written, changed) >= limit {
-			state, isSettled = "", false
-		}
-		n.files[f.Name], all = state, append(all, f.Name, state)
+	n.listed, n.settled = found.Files, now.Add(-2*time.Second).UnixNano()
+	isSettled, all := len(found.Problems) == 0, newDigest(n.Settings)
+	for _, f := range n.listed {
+		state := n.stateOf(f.Info)
+		isSettled = isSettled && state != ""
+		all.add(f.Name, state)
 	}
 	if isSettled {
-		n.all = hash(all)
+		n.all = all.text()
 	}
 	return nil
 }
 
-func hash(texts []string) string {
-	var all []byte
-	for _, text := range texts {
-		all = append(strconv.AppendInt(all, int64(len(text)), 10), ' ')
-		all = append(all, text...)
+// stateOf returns size, times and inode of a file, or "" if it was changed lately.
+func (n *Night) stateOf(info fs.FileInfo) string {
+	written := info.ModTime().UnixNano()
+	changed, number := inode(info)
+	if max(written, changed) >= n.settled {
+		return ""
 	}
-	sum := sha256.Sum256(all)
-	return hex.EncodeToString(sum[:16])
+	var b [80]byte
+	text := strconv.AppendInt(append(strconv.AppendInt(b[:0], info.Size(), 10), ' '), written, 10)
+	text = strconv.AppendInt(append(text, ' '), changed, 10)
+	return string(strconv.AppendUint(append(text, ' '), number, 10))
 }
+
+// digest is a hash of texts.
+type digest struct {
+	hash.Hash
+	next []byte
+}
+
+func newDigest(texts ...string) *digest {
+	d := &digest{Hash: sha256.New()}
+	d.add(texts...)
+	return d
+}
+
+func (d *digest) add(texts ...string) {
+	for _, text := range texts {
+		d.next = append(strconv.AppendInt(d.next[:0], int64(len(text)), 10), ' ')
+		d.next = append(d.next, text...)
+		d.Write(d.next)
+	}
+}
+
+func (d *digest) text() string { return hex.EncodeToString(d.Sum(nil)[:16]) }
 
 // state returns a hash of the files of a run, or "" if they must be read.
 func (n *Night) state(run *assign.Run) string {
-	of := []string{n.Settings}
+	if n.files == nil {
+		n.files = map[string]string{}
+		for _, f := range n.listed {
+			n.files[f.Name] = n.stateOf(f.Info)
+		}
+	}
+	of := newDigest(n.Settings)
 	for _, f := range run.Files() {
 		if n.files[f.Disk] == "" {
 			return ""
 		}
-		of = append(of, f.Name(), n.files[f.Disk])
+		of.add(f.Name(), n.files[f.Disk])
 	}
-	return hash(of)
+	return of.text()
 }
 
 func place(run *assign.Run) string { return run.Files()[0].Disk + ": " + run.Name() }
 
 // look returns what is remembered of places, without states unless the history has all of their runs, or that people removed
 // them.
-func (n *Night) look(ctx context.Context, places ...string) (map[string]history.Seen, error) {
+func (n *Night) look(ctx context.Context, places ...string) (seen map[string]history.Seen, err error) {
 	if n.Memory == nil {
 		return nil, nil
 	}
-	seen, _ := n.Memory.Recall(ctx, places) // what cannot be recalled is read
+	seen, _ = n.Memory.Recall(ctx, places) // what cannot be recalled is read
 	if len(seen) == 0 {
 		return nil, nil
 	}
 	known := together(slices.Collect(maps.Values(seen)))
 	ids := append(slices.Collect(maps.Keys(known.Runs)), "") // without ids, Count counts all runs
-	versions, err := n.Store.Versions(ctx, ids)
-	counts, err2 := n.Store.Count(ctx, ids)
-	removed, err3 := n.Store.Removed(ctx, slices.Collect(maps.Values(known.Removed)))
+	var versions map[string]*mapping.Run
+	var counts history.Counts
+	var removed []*mapping.Removed
+	var err2, err3 error
+	var asking sync.WaitGroup
+	asking.Go(func() { versions, err = n.Store.Versions(ctx, ids) })
+	asking.Go(func() { counts, err2 = n.Store.Count(ctx, ids) })
+	removed, err3 = n.Store.Removed(ctx, slices.Collect(maps.Values(known.Removed)))
+	asking.Wait()
 	if err = errors.Join(err, err2, err3); errors.Is(err, history.ErrDamaged) { // reading finds the damage, and may repair it
 		return nil, nil
 	}
