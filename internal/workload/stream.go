@@ -48,10 +48,10 @@ var Members = append([]string{"run", "workload", "sections", "ingested", mapping
 
 // Find finds the changes of at least least (a share) in the numbers of all workloads. Without ids, read returns all runs in any order,
 // with the members [Members]. The documents of all may be too many for the memory, so Find keeps only their numbers. The few that it needs
-// whole it then reads by their ids: the first run of each workload, and those at changes. If one of them is not as
-// before, Find begins again, so the answer is one state of the history.
+// whole it then reads by their ids: the first run of each workload, and those at changes. If one of them is not as before, Find begins
+// again, so the answer is one state of the history.
 func Find(read func(ids ...string) iter.Seq2[*mapping.Run, error], numbers []facts.Metric, least float64) (*Trends, error) {
-	const attempts = 5
+	const attempts = 20 // other processes may be changing one run after another
 	f := &finder{read: read, numbers: numbers, least: least, unreadable: map[string]bool{}}
 	for range attempts {
 		if found, err := f.find(); !errors.Is(err, errChanged) {
@@ -73,12 +73,13 @@ type finder struct {
 func (f *finder) find() (*Trends, error) {
 	found := &Trends{LeftOut: map[string]int{}}
 	byKey, unnamed := map[string][]*record{}, map[string][]*record{}
-	add := func(parts []*mapping.Run) {
+	add := func(parts []*mapping.Run) bool {
 		for _, part := range parts {
 			r, key := newRecord(part, f.numbers), Key(part)
 			r.section, r.state = sectionOf(part), stateOf(part)
 			byKey[key] = append(byKey[key], r)
 		}
+		return true
 	}
 	for run, err := range f.read() {
 		if err != nil {
@@ -123,10 +124,15 @@ func (f *finder) find() (*Trends, error) {
 			}
 		}
 	}
-	if err := f.again(needed, func(parts []*mapping.Run) {
+	if err := f.again(needed, func(parts []*mapping.Run) bool {
 		for _, r := range needed[parts[0].Run.ID] {
-			r.run = parts[slices.IndexFunc(parts, func(part *mapping.Run) bool { return sectionOf(part) == r.section })]
+			i := slices.IndexFunc(parts, func(part *mapping.Run) bool { return sectionOf(part) == r.section })
+			if i < 0 { // of a live run
+				return false
+			}
+			r.run = parts[i]
 		}
+		return true
 	}); err != nil {
 		return nil, err
 	}
@@ -175,8 +181,8 @@ func (f *finder) series(list []*Trend) {
 }
 
 // again reads the documents of records by their ids, and passes them to do as [facts.Parts]. It fails with errChanged if they are not as
-// before.
-func (f *finder) again(records map[string][]*record, do func(parts []*mapping.Run)) error {
+// before, or if do returns false.
+func (f *finder) again(records map[string][]*record, do func(parts []*mapping.Run) bool) error {
 	const most = 10_000 // at once
 	isChanged, came := false, map[string]bool{}
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(records)), most) {
@@ -184,9 +190,8 @@ func (f *finder) again(records map[string][]*record, do func(parts []*mapping.Ru
 			if err != nil {
 				return err
 			}
-			if came[run.Run.ID] = true; records[run.Run.ID][0].state == stateOf(run) {
-				do(facts.Parts(run))
-			} else {
+			came[run.Run.ID] = true
+			if records[run.Run.ID][0].state != stateOf(run) || !do(facts.Parts(run)) {
 				isChanged = true
 			}
 		}

@@ -140,9 +140,20 @@ func TestFindAgain(t *testing.T) {
 			t.Errorf("%s: %+v, %v after %d readings", name, found, err, last+1)
 		}
 	}
+	live := night(0, mapping.CBT{}, 1)
+	live.Run.Ingest, live.Sections = mapping.LivePrefix, []mapping.RunSection{{Name: "a"}, {Name: "b"}}
+	rule.Set(live)
+	found, err := Find(reader([]*mapping.Run{live}, func(n int) {
+		if n == 1 {
+			live.Sections = nil
+		}
+	}), MustNumbers("p99"), 0.03)
+	if err != nil || len(found.Workloads) != 1 || found.Runs != 1 {
+		t.Errorf("a live run whose sections change: %+v, %v", found, err)
+	}
 	list := runs()
 	all, last := reader(list, func(int) {}), 0
-	found, err := Find(func(ids ...string) iter.Seq2[*mapping.Run, error] {
+	found, err = Find(func(ids ...string) iter.Seq2[*mapping.Run, error] {
 		last++
 		return func(yield func(*mapping.Run, error) bool) {
 			for run, err := range all(ids...) {
