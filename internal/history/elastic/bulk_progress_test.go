@@ -59,7 +59,7 @@ func progress(t *testing.T, runs [][]*mapping.Interval, slow, after time.Duratio
 		defer stop()
 		client := newClient(t, es.Config{Dial: dial, Timeout: 60 * time.Second, NoGzip: true})
 		defer client.Close()
-		s := elastic.New(client, "fio").Bulk(300_000, 2)
+		s := elastic.New(client, "fio").Bulk(75_000, 2)
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		defer cancel()
 		var ends sync.WaitGroup

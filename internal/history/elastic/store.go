@@ -76,7 +76,7 @@ var usualLimits = limits{
 // New returns the history in the indices of a cluster whose names begin with prefix. It sends nothing yet. Call Close after
 // writing.
 func New(c *es.Client, prefix string) *Store {
-	const requests, bytes = 3, 5 << 20 // bulk requests in memory, and their limit
+	const requests, bytes = 3, 5 << 18 // bulk requests in memory, and their limit
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Store{
 		indices: indices{prefix}, client: c, limits: usualLimits, ctx: ctx, close: cancel, slots: make(chan struct{}, requests),

@@ -86,11 +86,8 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 			e.mu.Lock()
 			one.of = e.state(history.VersionOf(d))
 			one.of.start = d.Run.Start
-			err, most := one.of.failed(), e.body
-			if n := len(e.open); n > 0 && e.open[n-1].of != one.of { // none of these runs is finished before all of the request is stored
-				most /= 4
-			}
-			if isIn = len(e.open) == 0 || e.size+one.bytes() <= most; isIn && err == nil {
+			err := one.of.failed()
+			if isIn = len(e.open) == 0 || e.size+one.bytes() <= e.body; isIn && err == nil {
 				e.open, e.size = append(e.open, one), e.size+one.bytes()
 			}
 			e.mu.Unlock()
