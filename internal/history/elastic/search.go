@@ -126,14 +126,18 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 					}
 					r.After, r.Size = last, max(1, min(n*e.limits.pageBytes/max(1, p.bytes), e.limits.pageHits))
 				}
-				if !yield(r.unpack(p.Hits.Hits), err) || err != nil || isLast {
+				if !yield(p.Hits.Hits, err) || err != nil || isLast {
 					return
 				}
 			}
 		}
 	}
 	return func(yield func(*hit, error) bool) {
+		summaries := r.Summaries
 		give := func(hits []hit) bool {
+			if summaries != nil { // here, while the next page is on its way
+				unpack(hits, summaries)
+			}
 			for i := range hits {
 				if h := &hits[i]; !h.hasSummary() && (len(h.Source) == 0 || string(h.Source) == "null") { // a proxy may have removed it
 					yield(nil, fmt.Errorf("%s: document without _source: %w", verb, history.ErrDamaged))
@@ -156,7 +160,7 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 				if n := len(p.Hits.Hits); n != p.Hits.Total.Value {
 					yield(nil, incomplete(verb, n, p.Hits.Total.Value))
 				} else {
-					give(one.unpack(p.Hits.Hits))
+					give(p.Hits.Hits)
 				}
 				return
 			}
@@ -278,17 +282,15 @@ func (e *Store) page(ctx context.Context, index string, r *request) (*page, erro
 }
 
 // unpack reads the summaries of a page, on all processors.
-func (r *request) unpack(hits []hit) []hit {
+func unpack(hits []hit, as *pack.Reading) {
 	const few = 16 // fewest runs for a goroutine
-	if r.Summaries != nil {
-		pack.Parallel(len(hits), few, func(i int) {
-			h := &hits[i]
+	pack.Parallel(len(hits), few, func(i int) {
+		if h := &hits[i]; h.hasSummary() {
 			h.ID = h.Fields.ID[0]
-			h.found, h.err = r.Summaries.Run(h.Fields.Summary[0])
+			h.found, h.err = as.Run(h.Fields.Summary[0])
 			h.Fields.Summary[0] = nil
-		})
-	}
-	return hits
+		}
+	})
 }
 
 // openPIT opens a point in time of indices. If no index has one of the names or patterns, it fails with status 404.
