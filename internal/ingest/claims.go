@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -19,7 +18,9 @@ type claims struct {
 	// faster. The turn of an execution has come when its channel is closed.
 	turns []chan struct{}
 
-	mu      sync.Mutex // held while a run is looked up, so that no claim ends meanwhile
+	// held while a run is looked up, so that no claim ends meanwhile; a channel, because time passes in the tests of slow servers only while
+	// nobody waits for a mutex
+	looking chan struct{}
 	active  []*claim
 	written []*mapping.Run // runs written to a file, without histograms
 }
@@ -33,7 +34,7 @@ type claim struct {
 
 // newClaims returns the claims of a call with a number of executions.
 func newClaims(store history.Store, opt *Options, executions int) *claims {
-	c := &claims{store: store, restore: opt.Restore, again: opt.again, turns: make([]chan struct{}, executions+1)}
+	c := &claims{store: store, restore: opt.Restore, again: opt.again, turns: make([]chan struct{}, executions+1), looking: make(chan struct{}, 1)}
 	for i := range c.turns {
 		c.turns[i] = make(chan struct{})
 	}
@@ -71,8 +72,8 @@ func (c *claims) take(ctx context.Context, n int, e *pipeline.Execution) (*claim
 
 // try claims a run unless an equal one is claimed.
 func (c *claims) try(ctx context.Context, e *pipeline.Execution) (mine, equal *claim, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.looking <- struct{}{}
+	defer func() { <-c.looking }()
 	found, err := c.find(ctx, e)
 	if err != nil {
 		return nil, nil, err
@@ -106,8 +107,8 @@ func (c *claims) find(ctx context.Context, e *pipeline.Execution) (found Found, 
 
 // wrote notes that a run is in the file.
 func (c *claims) wrote(run *mapping.Run) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.looking <- struct{}{}
+	defer func() { <-c.looking }()
 	c.written = append(c.written, run.WithFiles())
 }
 
@@ -116,8 +117,8 @@ func (c *claims) end(mine *claim) {
 	if mine == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.looking <- struct{}{}
+	defer func() { <-c.looking }()
 	c.active = slices.DeleteFunc(c.active, func(o *claim) bool { return o == mine })
 	close(mine.ended)
 }
