@@ -18,8 +18,8 @@ type claims struct {
 	// faster. The turn of an execution has come when its channel is closed.
 	turns []chan struct{}
 
-	// held while a run is looked up, so that no claim ends meanwhile; a channel, because time passes in the tests of slow servers only while
-	// nobody waits for a mutex
+	// held while a run is looked up, so that no claim ends meanwhile; a channel, because in synctest time
+	// stands still while a goroutine waits for a mutex
 	looking chan struct{}
 	active  []*claim
 	written []*mapping.Run // runs written to a file, without histograms

@@ -33,7 +33,9 @@ var documents = []family{
 // summary is what a store adds to run documents.
 type summary struct{}
 
-func (summary) AppendJSON(b []byte) []byte { return append(b, `{"`+mapping.SummaryField+`":"AA=="}`...) }
+func (summary) AppendJSON(b []byte) []byte {
+	return append(b, `{"`+mapping.SummaryField+`":"AA=="}`...)
+}
 
 // objectsByName are all objects for options.
 func objectsByName(t *testing.T, opt templates.Options) map[string]map[string]any {
