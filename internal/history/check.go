@@ -1,9 +1,11 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"sync"
@@ -22,7 +24,7 @@ type Finding struct {
 type Checked struct{ Runs, Documents int }
 
 // Check reads a whole history and reports each finding, in the order of runs. It checks that:
-//   - every document can be read,
+//   - every document can be read, and lists show what it says,
 //   - each run has as many interval documents as its run document says,
 //   - interval documents have the labels of their run,
 //   - no documents belong to a version that no run has.
@@ -65,6 +67,7 @@ type check struct {
 
 func (c *check) runs(ctx context.Context, counts Counts) error {
 	var runs []*mapping.Run
+	documents, seed := map[string]uint64{}, maphash.MakeSeed()
 	for _, f := range []RunFilter{{}, {Light: true}} { // stores have each run document in two forms
 		for run, err := range c.store.Runs(ctx, f) {
 			var damaged *DamagedRunError
@@ -77,9 +80,16 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 				return nil
 			case err != nil:
 				return err
-			case f.Light && !c.seen[run.Run.ID]:
+			case !f.Light:
+				documents[run.Run.ID] = maphash.Bytes(seed, run.AppendLight(nil))
+			case !c.seen[run.Run.ID]:
 				c.seen[run.Run.ID] = true
 				runs = append(runs, run)
+				if documents[run.Run.ID] != maphash.Bytes(seed, run.AppendLight(nil)) {
+					if err := c.summary(ctx, run.Run.ID); err != nil {
+						return err
+					}
+				}
 			}
 		}
 	}
@@ -89,6 +99,26 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 		}
 	}
 	return nil
+}
+
+// summary compares the two forms of a run document again, because the run may have changed meanwhile.
+func (c *check) summary(ctx context.Context, id string) error {
+	document, err := c.store.Run(ctx, id)
+	if err != nil || document.Run.Live() {
+		if errors.Is(err, ErrNotFound) || IsSkipped(err) {
+			err = nil
+		}
+		return err
+	}
+	for run, err := range c.store.Runs(ctx, RunFilter{IDs: []string{id}, Light: true}) {
+		if err != nil || bytes.Equal(run.AppendLight(nil), document.AppendLight(nil)) {
+			return err
+		}
+	}
+	return c.mend(Finding{id, "lists show it otherwise than its document is, which was changed without fio2es", "let them show the document with --repair"}, "mended", func() error {
+		_, err := c.store.Annotate(ctx, id, mapping.Annotation{})
+		return err
+	})
 }
 
 // mend reports a finding. With repair it calls mend first, and the report says what was done.

@@ -226,7 +226,7 @@ func (w *Workload) series(records []*record, numbers []facts.Metric, least float
 			for _, c := range changes {
 				before, after := have[c.At-1], have[c.At]
 				isOfDay := func(i int) bool {
-					return i < len(have) && unit.Time(have[i].start, unit.Day) == unit.Time(after.start, time.DateOnly)
+					return i < len(have) && unit.Time(have[i].start, unit.Day) == unit.Time(after.start, unit.Day)
 				}
 				s.Changes = append(s.Changes, Change{c, before.run, after.run, before, after, isOfDay(c.At-1) || isOfDay(c.At+1)})
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +37,10 @@ func TestSummaries(t *testing.T) {
 		t.Helper()
 		var doc map[string]any
 		must(t, json.Unmarshal(f.Documents("fio-runs")[historytest.ID(name)], &doc))
+		if summary == "same" {
+			summary = doc[mapping.SummaryField].(string)
+			doc["weighting"] = "changed by hand"
+		}
 		if doc[mapping.SummaryField] = summary; summary == "" {
 			delete(doc, mapping.SummaryField)
 		}
@@ -52,6 +57,21 @@ func TestSummaries(t *testing.T) {
 	must(t, s.Put(t.Context(), []*mapping.Interval{historytest.Interval("b", "1", 0), historytest.Interval("b", "1", 1)})) // as ingest --force does
 	must(t, s.Finish(t.Context(), historytest.NewRun("b", "1")))
 	expect("it is stored again", 1)
+	change("c", "same")
+	for i, want := range []string{"which was changed without fio2es: let them show the document with --repair", "which was changed without fio2es: mended: ", ""} {
+		got := ""
+		_, err := history.Check(t.Context(), s, i > 0, func(f history.Finding) {
+			if strings.HasPrefix(f.Problem, "lists") {
+				got += f.Problem + ": " + f.Remedy
+			}
+		})
+		if must(t, err); !strings.HasSuffix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%d: %q", i, got)
+		}
+	}
+	if got := list(t, s, history.RunFilter{Light: true, IDs: []string{historytest.ID("c")}}); len(got) != 1 || got[0].Weighting != "changed by hand" {
+		t.Errorf("lists show %+v", got)
+	}
 	change("b", "AAAA")
 	damaged := 0
 	for _, err := range s.Runs(t.Context(), history.RunFilter{Light: true}) {
