@@ -13,7 +13,7 @@ import (
 
 // Version is the version of all templates. Every change of the JSON files or of the fields of documents raises it,
 // because an older fio2es must not replace newer templates.
-const Version = 1
+const Version = 2
 
 // ManagedBy is the value of _meta.managed_by in every object. An object with another value is not from fio2es.
 const ManagedBy = "fio2es"
