@@ -15,8 +15,8 @@ func checkCommand(e *env) *cobra.Command {
 		Use:   "check",
 		Short: "Verify that the history is complete and can be read",
 		Long: `Reads all of the history, and prints what is wrong and what to do: the file of the
-embedded history is damaged, a document cannot be read, a run lacks documents, or
-an ingest was interrupted.
+embedded history is damaged, a document cannot be read, a run lacks documents, lists
+show a run otherwise than its document is, or an ingest was interrupted.
 
 --repair removes run documents that cannot be read, and documents that belong to no run.
 It finishes interrupted replacements, and names the runs whose files you have to ingest

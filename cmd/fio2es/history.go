@@ -215,7 +215,7 @@ func (e *env) cluster(ctx context.Context) (*clusterStore, error) {
 	}}, nil
 }
 
-// markNews finds the changes again in workloads of which runs were stored or removed. Otherwise Kibana would show outdated changes.
+// markNews finds the changes again in the workloads that have new or removed runs. Otherwise Kibana would show outdated changes.
 func (e *env) markNews(ctx context.Context, store *elastic.Store) error {
 	if ctx.Err() != nil {
 		return nil

@@ -95,8 +95,8 @@ func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) e
 	return e.fail(ctx, "write to", err)
 }
 
-// News returns one run of each workload of which runs were stored or removed since its last call: there, changes have to be found
-// again. It is nil where the workload is not known.
+// News returns a run of each workload that has new or removed runs since its last call, because its changes have to be found again. A nil
+// run means that a workload is not known.
 func (e *Store) News() []*mapping.Run {
 	e.mu.Lock()
 	defer e.mu.Unlock()

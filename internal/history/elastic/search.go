@@ -30,9 +30,9 @@ type request struct {
 	Size   int             `json:"size"` // of the page
 	Query  any             `json:"query"`
 	Sort   []any           `json:"sort"`
-	After  json.RawMessage `json:"search_after,omitempty"` // place of the last hit of the page before
-	Source any             `json:"_source,omitempty"`      // see without
-	Fields []string        `json:"docvalue_fields,omitempty"`
+	After  json.RawMessage `json:"search_after,omitempty"`    // place of the last hit of the page before
+	Source any             `json:"_source,omitempty"`         // see without
+	Fields []string        `json:"docvalue_fields,omitempty"` // this one and the next: see Summaries
 	Stored string          `json:"stored_fields,omitempty"`
 	Total  bool            `json:"track_total_hits"`
 	State  bool            `json:"seq_no_primary_term,omitempty"`

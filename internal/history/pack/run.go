@@ -30,7 +30,7 @@ func ReadingOf(f *history.RunFilter) (r Reading) {
 	return r
 }
 
-// unneeded has empty run documents, of which each is 1 KB: most lists need few of all.
+// unneeded has empty run documents for those that a list turns out not to need. Each takes 1 KB, and most lists need few runs.
 var unneeded = sync.Pool{New: func() any { return new(mapping.Run) }}
 
 // Run reads a packed run document, or a summary.
