@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDamagedRunDocument: one of three run documents cannot be read. The others are listed and pushed, and ingest of
-// the same files restores it.
+// TestDamagedRunDocument: one of three run documents cannot be read. The others are listed and pushed, and reading the
+// same files again restores it.
 func TestDamagedRunDocument(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
@@ -26,7 +26,7 @@ func TestDamagedRunDocument(t *testing.T) {
 	expect(t, "push", errs, id, "2 runs with ")
 	_, errs = outAndErr(t, 1, "percentiles", id, "--history", db)
 	expect(t, "percentiles", errs, "cannot be read")
-	_, errs = outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
+	_, errs = outAndErr(t, 0, "ingest", "--verify", "--history", db, exampleArchive)
 	expect(t, "ingest", errs, "; 2 unchanged")
 	if after := outputOf(t, "runs", "--history", db, "--format", "csv"); after != whole || strings.Count(after, "\n") < 4 {
 		t.Errorf("not as before:\n%s", after)

@@ -1,8 +1,8 @@
 // Package nightly passes over runs that an earlier ingest has stored. Of each it remembers where it was, the names, sizes,
 // times and inodes of its files as one hash, its version in the history, and the warnings about what was left out, which it
 // repeats; of a whole ingest, the same of all files. So a night without changes opens no file, and other nights read only
-// the runs that changed. Runs are passed over only if the history has all documents of their versions, and of no others.
-// What is remembered has no numbers of runs: without it, the next ingest reads all files.
+// the runs that changed. Runs are passed over only if the history has all documents of their versions, and of no others:
+// see Whole of [history.Store]. What is remembered has no numbers of runs: without it, the next ingest reads all files.
 package nightly
 
 import (
@@ -143,22 +143,19 @@ func (n *Night) look(ctx context.Context, places ...string) (seen map[string]his
 		return nil, nil
 	}
 	known := together(slices.Collect(maps.Values(seen)))
-	ids := append(slices.Collect(maps.Keys(known.Runs)), "") // without ids, Count counts all runs
-	var versions map[string]*mapping.Run
-	var counts history.Counts
+	var whole map[string]string
 	var removed []*mapping.Removed
-	var err2, err3 error
+	var err2 error
 	var asking sync.WaitGroup
-	asking.Go(func() { versions, err = n.Store.Versions(ctx, ids) })
-	asking.Go(func() { counts, err2 = n.Store.Count(ctx, ids) })
-	removed, err3 = n.Store.Removed(ctx, slices.Collect(maps.Values(known.Removed)))
+	asking.Go(func() { whole, err = n.Store.Whole(ctx, slices.Collect(maps.Keys(known.Runs))) })
+	removed, err2 = n.Store.Removed(ctx, slices.Collect(maps.Values(known.Removed)))
 	asking.Wait()
-	if err = errors.Join(err, err2, err3); errors.Is(err, history.ErrDamaged) { // reading finds the damage, and may repair it
+	if err = errors.Join(err, err2); errors.Is(err, history.ErrDamaged) { // reading finds the damage, and may repair it
 		return nil, nil
 	}
 	for place, s := range seen {
 		for id, version := range s.Runs {
-			if run := versions[id]; run == nil || run.Run.Ingest != version || !counts.IsWhole(run) || !counts.IsCurrent(run) {
+			if whole[id] != version {
 				s.State = ""
 			}
 		}

@@ -85,8 +85,8 @@ func TestUnchanged(t *testing.T) {
 		}, all},
 		"nothing is remembered":  {func(t *testing.T, _ string, k *keeper) { k.change(t, `DELETE FROM seen`) }, all},
 		"another form of states": {func(t *testing.T, _ string, k *keeper) { k.change(t, `UPDATE seen SET state = 'x'`) }, all},
-		"a run lost its documents": {func(t *testing.T, _ string, k *keeper) {
-			k.change(t, `DELETE FROM intervals WHERE ingest = 1`)
+		"a run has documents of another version": {func(t *testing.T, _ string, k *keeper) {
+			k.change(t, `INSERT INTO ingests (run, ingest, written) SELECT run, 'other', 0 FROM ingests WHERE number = 1`)
 		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,14 +127,23 @@ func TestLately(t *testing.T) {
 	}
 }
 
-// TestVerify: if the contents of a file changed without a trace, an ingest that reads all files finds it.
+// TestVerify: if the contents of a file changed without a trace, or another program removed documents, an ingest that reads all files
+// finds it.
 func TestVerify(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
 	k.night(opt, dir, false)
+	k.change(t, `DELETE FROM intervals WHERE ingest = 1`)
 	n := k.begin(opt, dir, later())
 	if read := n.ingest(true, false); read != 2 {
 		t.Errorf("%d runs read, want all", read)
+	}
+	counts, err := k.store.Count(t.Context(), nil)
+	check(t, err)
+	for _, run := range k.runs() {
+		if !counts.IsWhole(run) {
+			t.Errorf("%s lacks %s", run.Run.Name, counts.LackText(run))
+		}
 	}
 	name := filepath.Join(filepath.Dir(oneLog(t, dir)), "json_output.0.client01")
 	text, err := os.ReadFile(name)

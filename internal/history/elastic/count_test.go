@@ -4,14 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -75,5 +78,17 @@ func TestCountPartial(t *testing.T) {
 		if got, err := s.Count(t.Context(), nil); !errors.Is(err, c.want) || len(got) != 0 || len(*asked) != c.times {
 			t.Errorf("%s: %d requests, %v, %v", name, len(*asked), got, err)
 		}
+	}
+}
+
+// TestWhole: a cluster may lose documents of a run that is finished, so it counts them.
+func TestWhole(t *testing.T) {
+	e, _ := openElastic(t)
+	must(t, e.Put(t.Context(), slices.Concat(historytest.Intervals("a", "1", 9), historytest.Intervals("b", "1", 10))))
+	must(t, e.Finish(t.Context(), historytest.NewRun("a", "1")))
+	must(t, e.Finish(t.Context(), historytest.NewRun("b", "1")))
+	whole, err := e.Whole(t.Context(), []string{historytest.ID("a"), historytest.ID("b")})
+	if want := map[string]string{historytest.ID("b"): "1"}; err != nil || !maps.Equal(whole, want) {
+		t.Errorf("whole: %v, %v; want %v", whole, err, want)
 	}
 }

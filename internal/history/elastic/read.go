@@ -3,10 +3,12 @@ package elastic
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -246,6 +248,26 @@ func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping
 		all[h.ID], _ = h.run() // nil if it cannot be read
 	}
 	return all, nil
+}
+
+// Whole implements [history.Store].
+func (e *Store) Whole(ctx context.Context, ids []string) (map[string]string, error) {
+	whole := map[string]string{}
+	if len(ids) == 0 {
+		return whole, nil // else all runs would be counted
+	}
+	var counts history.Counts
+	var err error
+	var counting sync.WaitGroup
+	counting.Go(func() { counts, err = e.Count(ctx, ids) })
+	versions, err2 := e.Versions(ctx, ids)
+	counting.Wait()
+	for id, run := range versions {
+		if run != nil && counts.IsWhole(run) && counts.IsCurrent(run) {
+			whole[id] = run.Run.Ingest
+		}
+	}
+	return whole, errors.Join(err, err2)
 }
 
 // Holding implements [history.Store], usually with one request.

@@ -293,6 +293,20 @@ func (s *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping
 	return all, nil
 }
 
+// Whole implements [history.Store]. It reads indices only: to count documents would read most of the file, every night.
+func (s *Store) Whole(ctx context.Context, ids []string) (map[string]string, error) {
+	whole := map[string]string{}
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var run, ingest string
+		err := rows.Scan(&run, &ingest)
+		whole[run] = ingest
+		return err
+	}, `SELECT run, ingest FROM ingests AS i WHERE run IN (SELECT value FROM json_each(?))
+		AND NOT EXISTS (SELECT 1 FROM ingests AS other WHERE other.run = i.run AND other.ingest <> i.ingest)
+		AND EXISTS (SELECT 1 FROM runs WHERE runs.ingest = i.ingest AND +id = i.run)`, list(ids)) // + so that indices are enough
+	return whole, s.fail(ctx, "read", err)
+}
+
 // Count implements [history.Store].
 func (s *Store) Count(ctx context.Context, runs []string, levels ...mapping.Level) (_ history.Counts, err error) {
 	defer func() { err = s.fail(ctx, "count documents of", err) }()
