@@ -13,7 +13,6 @@ import (
 
 var (
 	iterationDir = late.Regexp(`^\d{8}$`)
-	configDir    = late.Regexp(`^id-[0-9A-Fa-f]+$`)
 	hashDir      = late.Regexp(`^id-[0-9A-Fa-f]{8}$`) // as CBT makes them
 	modeSizeDir  = late.Regexp(`^([a-z]+)_(\d+)$`)
 	sampleDir    = late.Regexp(`^sample\d+$`)
@@ -76,6 +75,13 @@ func setDigits(to *int64, digits string) {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		*to = n
 	}
+}
+
+// isConfigDir reports whether a folder may be that of one configuration, as CBT or people name it. Each file of a scan asks that of all
+// folders above it, so it does without a regular expression.
+func isConfigDir(name string) bool {
+	digits, isCut := strings.CutPrefix(name, "id-")
+	return isCut && digits != "" && strings.Trim(digits, "0123456789ABCDEFabcdef") == ""
 }
 
 // isMode reports whether a name is a value of fio's option rw. Layouts with folders use them as names of folders.

@@ -76,22 +76,22 @@ func RoleOf(name string) Role {
 		if isBelow && monitorDir().MatchString(dir) && (i+1 == len(parts) || !isSetting(parts[i+1])) {
 			return RoleNone
 		}
-		isBelow = isBelow || configDir().MatchString(dir)
+		isBelow = isBelow || isConfigDir(dir)
 		isRBDFio = isRBDFio || dir == RBDFio || strings.HasPrefix(dir, RBDFio+".")
 	}
 	_, isLog := fiolog.ParseName(base)
 	byEnd, isKnown := roles[path.Ext(base)]
 	switch {
-	case rsyncFile().MatchString(base):
+	case base[0] == '.' && rsyncFile().MatchString(base):
 		return RoleNone
 	case isLog:
 		return RoleLog
 	case base == ConfigName || base == ArchiveConfigName:
 		return RoleConfig
-	case cephFile().MatchString(base) || hashName().MatchString(base): // CBT gets the first from the cluster
-		return RoleNone
 	case reportFile().MatchString(base) || isRBDFio && bareReport().MatchString(base):
 		return RoleReport
+	case cephFile().MatchString(base) || hashName().MatchString(base): // CBT gets the first from the cluster
+		return RoleNone
 	case isKnown:
 		return byEnd
 	}

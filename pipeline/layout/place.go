@@ -26,7 +26,7 @@ func (s *Tree) PlaceOf(f *evidence.File, named bool) Place {
 	at, first := Place{}, 0 // the index of the first folder that CBT collected from hosts, whose name may have a host
 	for i, part := range parts {
 		isNumbered := i > 0 && iterationDir().MatchString(parts[i-1])
-		if !hashDir().MatchString(part) && (!isNumbered || !configDir().MatchString(part)) {
+		if !hashDir().MatchString(part) && (!isNumbered || !isConfigDir(part)) {
 			continue
 		}
 		at.Program, at.Config, first = OfCBT, join(parts[:i+1]), i+1

@@ -383,26 +383,29 @@ func readFolder(at *os.Root) (f openFolder) {
 	return f
 }
 
-// below opens the folders in a folder, in their order. It lists the next while one is scanned, because the system takes as long for
-// that as the scan for its names. stop closes those that were not received.
-func (f openFolder) below() (list <-chan openFolder, stop func()) {
-	to, done := make(chan openFolder, 1), make(chan struct{})
+// below opens the folders in a folder, in their order. It lists the next two while one is scanned, because the system takes longer for
+// that than the scan for its names. stop closes those that were not received.
+func (f openFolder) below() (list <-chan chan openFolder, stop func()) {
+	to, done := make(chan chan openFolder, 1), make(chan struct{})
 	go func() {
 		defer close(to)
 		for _, e := range f.entries {
 			if !e.IsDir() {
 				continue
 			}
-			var sub openFolder
-			if root, err := f.OpenRoot(e.Name()); err == nil {
-				sub = readFolder(root)
-			} else {
-				sub.err = err
-			}
+			sub := make(chan openFolder, 1)
+			go func() {
+				root, err := f.OpenRoot(e.Name())
+				if err != nil {
+					sub <- openFolder{err: err}
+					return
+				}
+				sub <- readFolder(root)
+			}()
 			select {
 			case to <- sub:
 			case <-done:
-				sub.close()
+				(<-sub).close()
 				return
 			}
 		}
@@ -410,7 +413,7 @@ func (f openFolder) below() (list <-chan openFolder, stop func()) {
 	return to, func() {
 		close(done)
 		for sub := range to {
-			sub.close()
+			(<-sub).close()
 		}
 	}
 }
@@ -426,23 +429,25 @@ func (s *scanner) walk(at openFolder, of origin, dir string, depth int) {
 	if at.err != nil { // the names that could be listed are used
 		s.failToRead(filepath.Join(of.root, dir), at.err)
 	}
-	var below <-chan openFolder
+	var below <-chan chan openFolder
 	if depth < maxFolders && slices.ContainsFunc(at.entries, fs.DirEntry.IsDir) {
 		var stop func()
 		below, stop = at.below()
 		defer stop()
 	}
+	// Both are empty or end in a separator.
+	above, aboveRel := strings.TrimSuffix(filepath.Join(of.root, filepath.FromSlash(dir), "x"), "x"), strings.TrimSuffix(path.Join(dir, "x"), "x")
 	for _, e := range at.entries {
 		if s.ended() {
 			return
 		}
-		rel := path.Join(dir, e.Name())
-		it := item{name: filepath.Join(of.root, filepath.FromSlash(rel)), origin: of, rel: rel}
+		rel := aboveRel + e.Name()
+		it := item{name: above + e.Name(), origin: of, rel: rel}
 		switch {
 		case e.IsDir() && depth >= maxFolders:
 			s.fail(it.name, fmt.Errorf("%w: more than %d folders", ErrDepth, maxFolders))
 		case e.IsDir():
-			sub := <-below
+			sub := <-<-below
 			s.walk(sub, of, rel, depth+1)
 			sub.close()
 		case s.byName(it):
