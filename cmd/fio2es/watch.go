@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -165,8 +166,12 @@ func runToWatch(ctx context.Context, e *env, store history.Store, args []string,
 	if len(args) > 0 {
 		return query.Find(ctx, store, args[0])
 	}
+	live, err := where.Parse("live", time.Now())
+	if err != nil {
+		return nil, err
+	}
 	for waits := false; ; waits = true {
-		runs, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Light: true}))
+		runs, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: live, Limit: 1, Light: true}))
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil

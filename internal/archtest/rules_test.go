@@ -138,7 +138,7 @@ var rules = map[string]rule{
 		why: "setup comes before the first document: no logs, no runs",
 	},
 	"internal/history/historytest": {
-		level: 8, imports: []string{"internal/compact", "internal/history", "mapping", "hist"},
+		level: 9, imports: []string{"internal/compact", "internal/history", "internal/where", "mapping", "hist"},
 		why: "all stores pass the same tests, through the interface",
 	},
 	"internal/night": {

@@ -199,27 +199,6 @@ type Condition interface {
 	Members() []string
 }
 
-// LiveRuns is the condition that a run is live.
-type LiveRuns struct{}
-
-// Matches implements [Condition].
-func (LiveRuns) Matches(run *mapping.Run) bool { return run.Run.Live() }
-
-// Undecided implements [Condition].
-func (LiveRuns) Undecided(*mapping.Run) bool { return false }
-
-// Started implements [Condition].
-func (LiveRuns) Started() (from, to time.Time) { return from, to }
-
-// Live implements [Condition].
-func (LiveRuns) Live() bool { return true }
-
-// Workloads implements [Condition].
-func (LiveRuns) Workloads() []string { return nil }
-
-// Members implements [Condition].
-func (LiveRuns) Members() []string { return []string{"run"} }
-
 // Started returns bounds of the start of all runs that f selects: [from, to), with those of the condition. A zero time is no
 // bound.
 func (f *RunFilter) Started() (from, to time.Time) {

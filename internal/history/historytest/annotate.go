@@ -63,7 +63,7 @@ func testAnnotate(t *testing.T, s history.Store) {
 	annotate(t, s, "a", mapping.Annotation{}) // the annotation is complete already
 	annotated(t, s, run, docs, set)
 	for filter, want := range map[string]int{"reef": 1, "squid": 1} {
-		runs := collect(t, s.Runs(t.Context(), history.RunFilter{Where: labelled(filter)}))
+		runs := collect(t, s.Runs(t.Context(), history.RunFilter{Where: condition(t, "label.release="+filter)}))
 		if len(runs) != want {
 			t.Errorf("%d runs with label release=%s", len(runs), filter)
 		}

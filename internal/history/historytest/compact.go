@@ -121,7 +121,7 @@ func testCompact(t *testing.T, s history.Store) {
 
 // ordered returns the documents of a level in the order of a store.
 func ordered(docs []*mapping.Interval, level mapping.Level) []*mapping.Interval {
-	list := where(docs, func(d *mapping.Interval) bool { return d.Level == level })
+	list := filtered(docs, func(d *mapping.Interval) bool { return d.Level == level })
 	slices.SortFunc(list, byKey)
 	return list
 }

@@ -70,7 +70,7 @@ func testSelection(t *testing.T, s history.Store) {
 		{history.Selection{Runs: []string{a.Run.ID[:10]}}, func(*mapping.Interval) bool { return false }},
 		{history.Selection{Hosts: []string{`"; DROP TABLE runs; --`}}, func(*mapping.Interval) bool { return false }},
 	} {
-		expect(t, s, c.sel, where(docs, c.want))
+		expect(t, s, c.sel, filtered(docs, c.want))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -52,6 +53,7 @@ func testFilter(t *testing.T, s history.Store) {
 		finish(t, s, run)
 	}
 	hour := func(n int) time.Time { return Start.Add(time.Duration(n) * time.Hour) }
+	lateStart := condition(t, "start >= "+hour(1).Format(time.RFC3339Nano))
 	for _, c := range []struct {
 		f    history.RunFilter
 		want []string
@@ -75,8 +77,8 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{Execution: "%"}, nil},
 		{history.RunFilter{To: hour(1)}, []string{"oldest"}},
 		{history.RunFilter{From: hour(1), To: hour(2), Light: true}, []string{"middle"}},
-		{history.RunFilter{Where: startsAfter(hour(1)), Light: true}, []string{"newest", "middle"}},
-		{history.RunFilter{Where: startsAfter(hour(1)), From: hour(2), To: hour(3)}, []string{"newest"}},
+		{history.RunFilter{Where: lateStart, Light: true}, []string{"newest", "middle"}},
+		{history.RunFilter{Where: lateStart, From: hour(2), To: hour(3)}, []string{"newest"}},
 	} {
 		got := names(collect(t, s.Runs(t.Context(), c.f)))
 		equal(t, c.want, got, "%+v", c.f)
@@ -121,7 +123,7 @@ func testWorkloads(t *testing.T, s history.Store) {
 		{[]string{"2-b", "2-x"}, history.RunFilter{Light: true}, []string{"run7", "run5", "run4", "run3", "run2", "run1"}},
 		{[]string{"2-none"}, history.RunFilter{To: Start.Add(4 * time.Hour)}, []string{"run3", "run2"}},
 	} {
-		c.f.Where = ofWorkloads{func(r *mapping.Run) bool { return isOf(r, c.ids...) }, c.ids}
+		c.f.Where = where.OfWorkloads("", c.ids, func(r *mapping.Run) bool { return isOf(r, c.ids...) })
 		equal(t, c.want, names(collect(t, s.Runs(t.Context(), c.f))), "%v %+v", c.ids, c.f)
 	}
 }
@@ -147,9 +149,9 @@ func testInAnyOrder(t *testing.T, s history.Store) {
 		want  []string
 	}{
 		{nil, nil, []string{"run0", "run1", "run2", "run3", "run4"}},
-		{byMode{mode("randwrite")}, nil, []string{"run0", "run1", "run2", "run3"}},
-		{unsureByMode{byMode{mode("randread")}}, nil, []string{"run4"}},
-		{byMode{mode("randwrite")}, some, []string{"run1"}},
+		{condition(t, "mode=randwrite"), nil, []string{"run0", "run1", "run2", "run3"}},
+		{unsure{condition(t, "mode=randread")}, nil, []string{"run4"}},
+		{condition(t, "mode=randwrite"), some, []string{"run1"}},
 	} {
 		var undecided []string
 		f.Where, f.IDs, f.Undecided = c.where, c.ids, func(run *mapping.Run) { undecided = append(undecided, run.Run.Name) }
@@ -160,7 +162,7 @@ func testInAnyOrder(t *testing.T, s history.Store) {
 				t.Errorf("%s lacks members: %+v, %v", run.Run.Name, run, err)
 			}
 		}
-		if _, isUnsure := c.where.(unsureByMode); isUnsure != (len(undecided) == 4) {
+		if _, isUnsure := c.where.(unsure); isUnsure != (len(undecided) == 4) {
 			t.Errorf("undecided: %v", undecided)
 		}
 	}
@@ -177,7 +179,7 @@ func testWanted(t *testing.T, s history.Store) {
 	}
 	asked := make(chan string, 10)
 	got := collect(t, s.Runs(t.Context(), history.RunFilter{
-		Light: true, Where: byMode{mode("randwrite")}, Text: NewRun("x", "1").Run.Archive, WantedMembers: []string{"cbt"},
+		Light: true, Where: condition(t, "mode=randwrite"), Text: NewRun("x", "1").Run.Archive, WantedMembers: []string{"cbt"},
 		Wanted: func(run *mapping.Run) bool { asked <- run.Run.Name; return run.Run.Name != "c" },
 	}))
 	close(asked)
@@ -189,27 +191,10 @@ func testWanted(t *testing.T, s history.Store) {
 	equal(t, []string{"d", "a"}, names(slices.DeleteFunc(got, func(run *mapping.Run) bool { return run.Run.Name == "c" })), "wanted")
 }
 
-// byMode is a condition that a member of the document decides.
-type byMode struct{ only }
-
-func (byMode) Members() []string { return []string{"cbt"} }
-
-// unsureByMode is a condition that other runs may meet, too.
-type unsureByMode struct{ byMode }
-
-func (unsureByMode) Undecided(*mapping.Run) bool { return true }
-
-// ofWorkloads is a condition that only runs of some workloads meet.
-type ofWorkloads struct {
-	only
-	ids []string
-}
-
-func (c ofWorkloads) Workloads() []string { return c.ids }
-
 // unsure is a condition that other runs may meet, too.
-type unsure struct{ only }
+type unsure struct{ *where.Condition }
 
+// Undecided implements [history.Condition].
 func (unsure) Undecided(*mapping.Run) bool { return true }
 
 func testLight(t *testing.T, s history.Store) {
@@ -248,7 +233,7 @@ func testLive(t *testing.T, s history.Store) {
 	}
 	expectLive := func(f history.RunFilter, want ...string) {
 		t.Helper()
-		f.Where = history.LiveRuns{}
+		f.Where = condition(t, "live")
 		if got := names(collect(t, s.Runs(t.Context(), f))); !slices.Equal(got, want) {
 			t.Errorf("%+v: %q, want %q", f, got, want)
 		}
@@ -272,35 +257,17 @@ func testLive(t *testing.T, s history.Store) {
 	expectLive(history.RunFilter{Light: true}, "oldest")
 }
 
-// after is a condition on the start of runs.
-type after struct {
-	only
-	from time.Time
+// condition returns the condition that a text is. Some members of documents decide it.
+func condition(t *testing.T, text string) *where.Condition {
+	t.Helper()
+	c, err := where.Parse(text, Start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
-func (c after) Started() (from, to time.Time) { return c.from, time.Time{} }
-
-func startsAfter(from time.Time) after {
-	return after{func(run *mapping.Run) bool { return !run.Run.Start.Before(from) }, from}
-}
-
-// only is a condition made of a function.
-type only func(r *mapping.Run) bool
-
-func (o only) Matches(r *mapping.Run) bool { return o(r) }
-
-func (only) Undecided(*mapping.Run) bool { return false }
-
-func (only) Started() (from, to time.Time) { return from, to }
-
-func (only) Live() bool { return false }
-
-func (only) Workloads() []string { return nil }
-
-func (only) Members() []string { return nil }
-
-func mode(name string) only { return func(r *mapping.Run) bool { return r.CBT.Mode == name } }
-
-func labelled(release string) only {
-	return func(r *mapping.Run) bool { return r.Run.Labels["release"] == release }
+// mode returns a condition that may need all of a document.
+func mode(name string) *where.Condition {
+	return where.That("mode", func(r *mapping.Run) bool { return r.CBT.Mode == name })
 }

@@ -190,6 +190,6 @@ func names(runs []*mapping.Run) []string {
 	return out
 }
 
-func where(docs []*mapping.Interval, want func(*mapping.Interval) bool) []*mapping.Interval {
+func filtered(docs []*mapping.Interval, want func(*mapping.Interval) bool) []*mapping.Interval {
 	return slices.DeleteFunc(slices.Clone(docs), func(d *mapping.Interval) bool { return !want(d) })
 }

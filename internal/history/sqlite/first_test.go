@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -71,7 +72,7 @@ func testEarlier(t *testing.T, earlier int, tables string) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" || damaged != 1 {
 			t.Fatalf("opened %d times: %d damaged, %v\n%s", i+1, damaged, err, diff)
 		}
-		of := history.RunFilter{Light: true, Where: odd{}, Limit: n}
+		of := history.RunFilter{Light: true, Where: where.OfWorkloads("odd", []string{"1-1"}, func(run *mapping.Run) bool { return run.Workload.ID == "1-1" }), Limit: n}
 		got, err = history.Collect(s.Runs(t.Context(), of), nil)
 		if err != nil || len(got) != n/2-1 {
 			t.Errorf("opened %d times: %d of a workload, %v", i+1, len(got), err)
@@ -83,11 +84,3 @@ func testEarlier(t *testing.T, earlier int, tables string) {
 		s.Close()
 	}
 }
-
-// odd is the condition that a run is of workload 1-1.
-type odd struct{ history.LiveRuns }
-
-func (odd) Matches(run *mapping.Run) bool { return run.Workload.ID == "1-1" }
-func (odd) Live() bool                    { return false }
-func (odd) Workloads() []string           { return []string{"1-1"} }
-func (odd) Members() []string             { return []string{"workload"} }
