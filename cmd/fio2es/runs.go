@@ -167,7 +167,7 @@ func (l *runsCall) read(ctx context.Context, store history.Store) ([]*mapping.Ru
 	}
 	top := where.Top{Order: l.order, IsReversed: l.isReversed, Most: l.limit, InAnyOrder: true}
 	watched.Filter.Wanted, watched.Filter.WantedMembers, watched.Filter.InAnyOrder = top.Wants, l.order.Members(), watched.Filter.Limit == 0
-	err := l.eachRun(ctx, store, watched, func(run *mapping.Run) bool { top.Add(run); return true })
+	err := l.eachRun(ctx, store, watched, top.Add)
 	return top.Runs(), err
 }
 
@@ -184,7 +184,7 @@ func (l *runsCall) matrixOfHistory(ctx context.Context, store history.Store) err
 	} else {
 		watched := query.Watch(l.filter)
 		watched.Filter.InAnyOrder = true
-		if err := l.eachRun(ctx, store, watched, func(run *mapping.Run) bool { runs.Add(run); return true }); err != nil {
+		if err := l.eachRun(ctx, store, watched, func(run *mapping.Run) { runs.Add(run) }); err != nil {
 			return err
 		}
 		runs.Sort()
@@ -217,19 +217,17 @@ func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
 
 // readRuns reads the runs that a watched filter selects. It leaves out runs that cannot be read.
 func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, err error) {
-	err = e.eachRun(ctx, store, watched, func(run *mapping.Run) bool { runs = append(runs, run); return true })
+	err = e.eachRun(ctx, store, watched, func(run *mapping.Run) { runs = append(runs, run) })
 	return runs, err
 }
 
-// eachRun is like readRuns, for a caller that does not need all runs at the same time. It ends when do returns false.
-func (e *env) eachRun(ctx context.Context, store history.Store, watched *query.Watched, do func(*mapping.Run) bool) error {
+// eachRun is like readRuns, for a caller that does not need all runs at the same time.
+func (e *env) eachRun(ctx context.Context, store history.Store, watched *query.Watched, do func(*mapping.Run)) error {
 	for run, err := range history.Readable(store.Runs(ctx, watched.Filter), func(err error) { e.leaveOut(err.Error()) }) {
 		if err != nil {
 			return err
 		}
-		if !do(run) {
-			return nil
-		}
+		do(run)
 	}
 	if note := watched.Undecided(); note != "" {
 		e.log.Warn(note)

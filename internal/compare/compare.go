@@ -56,8 +56,6 @@ type Change struct {
 	// BaseOpen and OtherOpen report that the value is a lower bound, because requests lie in fio's last bin, which
 	// has no upper end.
 	BaseOpen, OtherOpen bool
-	// BaseByFio and OtherByFio report that fio computed the value, because its report has no bins.
-	BaseByFio, OtherByFio bool
 
 	base, other figure // what is known of the values
 }
@@ -97,8 +95,7 @@ func changesOf(base, other []*series, opt Options) []Change {
 		c := &changes[i]
 		c.Metric, c.BaseOpen, c.OtherOpen = m, isOpen(m, a.whole.latency), isOpen(m, b.whole.latency)
 		c.base, c.other = figureOf(m, base, a, of[i]), figureOf(m, other, b, with[i])
-		c.Base, c.BaseByFio = c.base.Value, c.base.ByFio
-		c.Other, c.OtherByFio = c.other.Value, c.other.ByFio
+		c.Base, c.Other = c.base.Value, c.other.Value
 		if c.Change = finite(c.Other/c.Base - 1); c.isBounded() {
 			c.BaseOpen, c.OtherOpen = false, false
 			c.Change = c.nearest()

@@ -58,7 +58,6 @@ type Series struct {
 	Median    trend.Value   // median of all values
 	Changes   []Change
 
-	least   float64 // the smallest change that was looked for, as a share
 	visible float64 // the smallest change, as a share, that would be seen in the last runs
 	known   int     // how many runs have the number
 	unknown int     // how many are left out, because it is not known well enough: see mostApart
@@ -200,7 +199,7 @@ func (w *Workload) series(records []*record, numbers []facts.Metric, least float
 			}
 		}
 		for n, number := range numbers {
-			s := &Series{Workload: w, Direction: direction, Number: number, least: least, Values: make([]trend.Value, 0, len(of))}
+			s := &Series{Workload: w, Direction: direction, Number: number, Values: make([]trend.Value, 0, len(of))}
 			have := make([]*record, 0, len(of))
 			for i, r := range of {
 				switch v := values[i][n]; {
