@@ -31,8 +31,17 @@ type Archive struct {
 // Open finds the runs under the paths: logs, folders, archives, "-" for stdin.
 // progress may be nil. hosts says of which hosts the paths have files: they are one run.
 func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress), hosts ...assign.HostPath) (*Archive, error) {
+	return open(ctx, paths, source.Options{Stdin: stdin, Progress: progress, Sums: true}, hosts)
+}
+
+// OpenToRead is [Open] for a caller that does not ask for [Stage.Execution]: what is unpacked is not hashed.
+func OpenToRead(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress), hosts ...assign.HostPath) (*Archive, error) {
+	return open(ctx, paths, source.Options{Stdin: stdin, Progress: progress}, hosts)
+}
+
+func open(ctx context.Context, paths []string, with source.Options, hosts []assign.HostPath) (*Archive, error) {
 	opt := layout.Options()
-	opt.Stdin, opt.Progress = stdin, progress
+	opt.Stdin, opt.Progress, opt.Sums = with.Stdin, with.Progress, with.Sums
 	set, err := source.Scan(ctx, paths, opt)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ type FileOptions struct {
 // Open finds the runs under paths: logs, folders, archives, files of histograms, or "-" for stdin. Logs given by name are one run. If
 // there are no runs, it returns an error, and also the files, because they have the reason.
 func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) {
-	archive, err := pipeline.Open(ctx, paths, opt.Stdin, opt.Progress, opt.Hosts...)
+	archive, err := pipeline.OpenToRead(ctx, paths, opt.Stdin, opt.Progress, opt.Hosts...)
 	if err != nil {
 		return nil, err
 	}

@@ -164,7 +164,7 @@ func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 	opt.Depth, opt.Budget = cmp.Or(opt.Depth, 4), cmp.Or(opt.Budget, new(Budget))
 	return &scanner{
 		Options: opt, ctx: ctx, listing: listing, given: map[string]bool{}, visited: map[string]bool{}, looks: map[lookKey]int{},
-		set: &Set{spool: spool{dir: opt.TempDir}}, problems: alike.List[*Problem]{Shown: 10},
+		set: &Set{spool: spool{dir: opt.TempDir, sums: opt.Sums}}, problems: alike.List[*Problem]{Shown: 10},
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // noise compresses badly, so that a spool fills.
@@ -39,11 +41,17 @@ func TestSpool(t *testing.T) {
 	}
 	tmp := t.TempDir()
 	arg := write(t, t.TempDir(), "a.tgz", gz(t, tarOf(t, files)))
-	set, err := Scan(context.Background(), []string{arg}, Options{TempDir: tmp})
+	set, err := Scan(context.Background(), []string{arg}, Options{TempDir: tmp, Sums: true})
 	check(t, err)
 	for p, c := range contents(t, set) {
 		if truth[p] != c {
 			t.Errorf("%s differs", p)
+		}
+	}
+	for _, f := range set.Files {
+		size, sum, ok := f.Sum()
+		if want := truth[f.Path]; !ok && f.Path != "r/in/z.log" || ok && (size != int64(len(want)) || sum != xxhash.Sum64String(want)) {
+			t.Errorf("%s: %d bytes with sum %x, %v; want %d with %x", f.Path, size, sum, ok, len(want), xxhash.Sum64String(want))
 		}
 	}
 	if len(set.Files) != len(truth) {
