@@ -89,7 +89,8 @@ func benchmarkQuestions(b *testing.B, fill func(b *testing.B, n int) (history.St
 				})
 			}
 			for _, args := range [][]string{
-				{"runs", "--where", "bs=4k and read.p99>1ms", "--sort", "p99", "--limit", "20"}, {"runs", "same-as:latest", "--limit", "20"},
+				{"runs", "--where", "bs=4k and read.p99>1ms", "--sort", "p99", "--limit", "20"}, {"runs", "--where", "bs=4k and iteration=5", "--sort", "p99"},
+				{"runs", "same-as:latest", "--limit", "20"},
 				{"trend", "latest"}, {"trend"}, {"runs", "--by", "bs,iodepth", "--direction", "read"}, {"compare", "latest", "--baseline", "last:5"},
 			} {
 				ask(strings.Join(args, " "), func() {

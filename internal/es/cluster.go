@@ -188,7 +188,7 @@ func (c *Client) changeAll(ctx context.Context, indices []string, request func()
 // Queries of Elasticsearch.
 
 // Term finds documents with this value in a field.
-func Term(field, value string) any { return query("term", field, value) }
+func Term(field string, value any) any { return query("term", field, value) }
 
 // Terms finds documents with any of these values in a field.
 func Terms(field string, values []string) any {

@@ -187,8 +187,9 @@ type Condition interface {
 	Matches(run *mapping.Run) bool
 	// Undecided reports whether the run lacks the values that the condition needs.
 	Undecided(run *mapping.Run) bool
-	// Started returns bounds of the start of all runs that meet the condition: [from, to). A zero time is no bound.
-	Started() (from, to time.Time)
+	// Tests returns lists of tests. Of each list, every run that meets the condition, or is Undecided, passes a test or lacks the field of
+	// one. So stores need not look at others.
+	Tests() [][]mapping.FieldTest
 	// Live reports whether only live runs can meet the condition.
 	Live() bool
 	// Workloads returns the ids of workloads. All runs that meet the condition are of one of them, or have a section that is. Without
@@ -203,16 +204,25 @@ type Condition interface {
 // bound.
 func (f *RunFilter) Started() (from, to time.Time) {
 	from, to = f.From, f.To
-	if f.Where != nil {
-		begin, end := f.Where.Started()
-		if begin.After(from) {
-			from = begin
-		}
-		if to.IsZero() || !end.IsZero() && end.Before(to) {
-			to = end
+	for _, list := range f.Tests() {
+		if t := list[0]; len(list) == 1 && t.Field == mapping.StartField {
+			if t.From.After(from) {
+				from = t.From
+			}
+			if to.IsZero() || !t.To.IsZero() && t.To.Before(to) {
+				to = t.To
+			}
 		}
 	}
 	return from, to
+}
+
+// Tests returns those of the condition.
+func (f *RunFilter) Tests() [][]mapping.FieldTest {
+	if f.Where == nil {
+		return nil
+	}
+	return f.Where.Tests()
 }
 
 // Live reports whether f selects only live runs, so that a store need not read others.

@@ -30,6 +30,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -432,31 +433,59 @@ func (c *Condition) tests(isRequired bool) iter.Seq[*Condition] {
 	}
 }
 
-// Started returns bounds of the start of all runs that meet the condition: [from, to). A zero time is no bound.
-func (c *Condition) Started() (from, to time.Time) {
-	for t := range c.tests(true) {
-		span, ok := t.value.(period)
-		if !ok || t.field.Path != mapping.StartField { // only tests of fields have values
-			continue
+// Tests returns lists of tests. Of each list, every run that meets the condition, or is undecided, passes a test or lacks the field of
+// one: a setting that sections have apart, or a text that Elasticsearch does not index.
+func (c *Condition) Tests() (all [][]mapping.FieldTest) {
+	switch {
+	case c == nil || c.join == "not":
+	case c.field != nil:
+		if t, ok := c.inDocuments(); ok {
+			all = [][]mapping.FieldTest{{t}}
 		}
-		switch t.op {
-		case ">":
-			span = period{from: span.to}
-		case ">=":
-			span.to = time.Time{}
-		case "<":
-			span = period{to: span.from}
-		case "<=":
-			span.from = time.Time{}
+	case c.join == "or":
+		var either []mapping.FieldTest
+		for _, part := range c.parts {
+			lists := part.Tests()
+			if len(lists) == 0 { // any run may meet this part
+				return nil
+			}
+			either = append(either, lists[0]...)
 		}
-		if span.from.After(from) {
-			from = span.from
-		}
-		if !span.to.IsZero() && (to.IsZero() || span.to.Before(to)) {
-			to = span.to
+		all = append(all, either)
+	default:
+		for _, part := range c.parts {
+			all = append(all, part.Tests()...)
 		}
 	}
-	return from, to
+	return all
+}
+
+// inDocuments returns the test of one field as [Condition.Tests] does, if documents have the values that it compares.
+func (c *Condition) inDocuments() (t mapping.FieldTest, ok bool) {
+	const longest = 1000 // bytes; longer texts are not indexed
+	t = mapping.FieldTest{Field: c.field.Path, Op: c.op, Value: c.value}
+	switch v := c.value.(type) {
+	case bool:
+		ok = true
+	case float64: // with larger numbers, a float64 may equal several of a document
+		ok = math.Abs(v) < maxExact
+	case string: // texts that are numbers may also equal others
+		n, isNumber := asNumber(v)
+		ok = c.op == "=" && v != "" && len(v) <= longest && utf8.ValidString(v) && (!isNumber || math.Abs(n) >= maxExact)
+	case period:
+		ok, t.Value, t.From, t.To = true, nil, v.from, v.to
+		switch c.op {
+		case ">":
+			t.From, t.To = v.to, time.Time{}
+		case ">=":
+			t.To = time.Time{}
+		case "<":
+			t.From, t.To = time.Time{}, v.from
+		case "<=":
+			t.From = time.Time{}
+		}
+	}
+	return t, ok && c.field.isInDocuments
 }
 
 // Live reports whether only live runs can meet the condition.

@@ -25,6 +25,8 @@ type Field struct {
 	Help    string // description
 	Example string // example of a value
 
+	isInDocuments bool // documents have the values in Path, as single words, numbers and times, or lack some
+
 	members []string                              // of run documents, which have the value; nil: any may be needed
 	of      func(*mapping.Run) any                // see Values
 	ofName  func(r *mapping.Run, name string) any // of one name, for fields with many names
@@ -134,18 +136,21 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		path, _ := fieldOf(&doc, address)
 		return path
 	}
-	plain := func(name string, address any, kind expr.Kind, help, example string) {
+	plain := func(name string, address any, kind expr.Kind, help, example string) *Field {
 		path, of := fieldOf(&doc, address)
 		member, _, _ := strings.Cut(path, ".")
-		add(name, path, kind, help, example, of).members = []string{member}
+		f := add(name, path, kind, help, example, of)
+		f.members, f.isInDocuments = []string{member}, true
+		return f
 	}
-	names := func(name, path, help, example string, of func(r *mapping.Run, name string) any) {
+	names := func(name, path, help, example string, of func(r *mapping.Run, name string) any) *Field {
 		f := add(name, path, expr.Text, help, example, nil)
 		member, _, _ := strings.Cut(path, ".")
-		f.ofName, f.members = of, []string{member}
+		f.ofName, f.members, f.isInDocuments = of, []string{member}, true
+		return f
 	}
 	const aTime = "2026-10"
-	plain("id", &doc.Run.ID, expr.Text, "the run's id, or the beginning of it", "4f1d2c")
+	plain("id", &doc.Run.ID, expr.Text, "the run's id, or the beginning of it", "4f1d2c").isInDocuments = false
 	plain("name", &doc.Run.Name, expr.Text, "its name", "id-7c1f")
 	plain("archive", &doc.Run.Archive, expr.Text, "the archive or folder that it came from", "nightly.tar.gz")
 	plain("path", &doc.Run.Path, expr.Text, "its folder in the archive", "results/00000000")
@@ -187,17 +192,17 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		return r.Sections[0].Beside
 	})
 	names("label.*", path(&doc.Run.Labels)+".*", "a label", "reef", func(r *mapping.Run, name string) any { return ofMap(r.Run.Labels, name) })
-	plain("note", &doc.Run.Note, expr.Text, "what people wrote about it (fio2es note)", "switch")
+	plain("note", &doc.Run.Note, expr.Text, "what people wrote about it (fio2es note)", "switch").isInDocuments = false
 	plain("ingested", &doc.Ingested, expr.Time, "when it was stored", aTime)
 	plain("fio2es", &doc.Program.Version, expr.Text, "the version of fio2es that read its files", "v1.2.3")
 	for _, s := range facts.Settings() {
 		f := add(s.Name, path(&doc.CBT)+"."+s.Name, s.Kind, s.Help, s.Example, orOfSections(s.Value))
-		f.members = []string{"cbt", "sections"}
+		f.members, f.isInDocuments = []string{"cbt", "sections"}, true
 		if s.Alias != "" {
 			f.Aliases = []string{s.Alias}
 		}
 	}
-	names("config.*", path(&doc.Config)+".*", "a setting of CBT's configuration", "256", func(r *mapping.Run, name string) any { return inConfig(r.Configuration(), name) })
+	names("config.*", path(&doc.Config)+".*", "a setting of CBT's configuration", "256", func(r *mapping.Run, name string) any { return inConfig(r.Configuration(), name) }).isInDocuments = false
 	names("option.*", path(&doc.Fio.Options)+".*", "an option of fio", "libaio", func(r *mapping.Run, name string) any { return ofMap(r.Fio.Options, name) })
 	plain("fio", &doc.Fio.Version, expr.Text, "fio's version", "fio-3.36")
 	plain("format", &doc.Fio.Format, expr.Text, "the format of fio's report, if it is not JSON: its numbers are rounded", "normal")
@@ -221,7 +226,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	})
 	add("host", mapping.HostsField, expr.Text, "the name of one of its hosts", "client1", func(r *mapping.Run) any {
 		return each(r.Hosts, func(h *mapping.RunHost) string { return h.Name })
-	})
+	}).isInDocuments = true
 	add("hosts", "", expr.Number, "how many hosts it has", "8", func(r *mapping.Run) any { return len(r.Hosts) })
 	plain("clock", &doc.Clock.Source, expr.Text, "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime")
 	add("interval", path(&doc.IntervalMS), expr.Duration, "the length of its windows", "1s", func(r *mapping.Run) any {
@@ -236,7 +241,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	})
 	plain("recovered", &doc.Recovered.Requests, expr.Count, "requests recovered from fio's report", "0")
 	plain("missing", &doc.Missing.Requests, expr.Count, "requests that are in no window", "0")
-	plain("warning", &doc.Warnings, expr.Text, "a warning", "clock")
+	plain("warning", &doc.Warnings, expr.Text, "a warning", "clock").isInDocuments = false
 	add("sla", "", expr.Text, "met or broken: its objectives", "broken", func(r *mapping.Run) any {
 		switch {
 		case len(r.SLA) == 0:
@@ -312,7 +317,7 @@ func Lookup(name string) *Field {
 			prefix := strings.TrimSuffix(pattern, "*")
 			if one, ok := strings.CutPrefix(name, prefix); ok && one != "" { // the field of one name of a map
 				return &Field{
-					Name: prefix + one, Path: strings.TrimSuffix(f.Path, "*") + one, Kind: f.Kind, Help: f.Help, Example: f.Example, members: f.members,
+					Name: prefix + one, Path: strings.TrimSuffix(f.Path, "*") + one, Kind: f.Kind, Help: f.Help, Example: f.Example, members: f.members, isInDocuments: f.isInDocuments,
 					of: func(r *mapping.Run) any { return f.ofName(r, one) },
 				}
 			}

@@ -215,6 +215,11 @@ func only(v any) (name string, value any) {
 	return name, value
 }
 
+var compares = map[string]func(order int) bool{
+	"gt": func(order int) bool { return order > 0 }, "gte": func(order int) bool { return order >= 0 },
+	"lt": func(order int) bool { return order < 0 }, "lte": func(order int) bool { return order <= 0 },
+}
+
 // matches reports whether a query finds the document. An unknown query is an error, so that no test passes because of a
 // misspelled query. A list matches if one of its values matches.
 func (d *document) matches(query any) bool {
@@ -254,22 +259,27 @@ func (d *document) matches(query any) bool {
 		match = func(v any) bool { return slices.Contains(list, v) }
 	case kind == "prefix":
 		match = func(v any) bool { return strings.HasPrefix(v.(string), want.(string)) }
-	case kind == "range" && bounds["format"] == "epoch_millis":
-		from, to := int64(-1<<63), int64(1<<63-1)
+	case kind == "range" && len(bounds) > 0:
+		limits := map[string]float64{}
 		for name, bound := range bounds {
 			n, _ := bound.(json.Number)
-			at, err := n.Int64()
-			switch {
-			case name == "format":
-			case err == nil && name == "gte":
-				from = at
-			case err == nil && name == "lt":
-				to = at
-			default:
+			limit, err := n.Float64()
+			if limits[name] = limit; name != "format" && (err != nil || compares[name] == nil) || name == "format" && bound != "epoch_millis" {
 				panic(unknown("range %s: %v", name, bound))
 			}
 		}
-		match = func(v any) bool { at, ok := v.(int64); return ok && from <= at && at < to }
+		match = func(v any) bool {
+			if text, isText := v.(string); isText && bounds["format"] != nil {
+				if at, err := time.Parse(time.RFC3339, text); err == nil {
+					v = at.UnixMilli()
+				}
+			}
+			n, isIn := v.(int64)
+			for name, limit := range limits {
+				isIn = isIn && (name == "format" || compares[name](cmp.Compare(float64(n), limit)))
+			}
+			return isIn
+		}
 	default:
 		panic(unknown("unknown query [%s] %v", kind, want))
 	}

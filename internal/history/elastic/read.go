@@ -137,7 +137,7 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 		if sel.Light {
 			r.Source = without(mapping.HistogramField)
 		}
-		queries := between(sel.From, sel.To)
+		queries := between(mapping.TimeField, sel.From, sel.To)
 		for field, values := range map[string][]string{mapping.DirectionField: sel.Directions, mapping.HostField: sel.Hosts} {
 			if len(values) > 0 {
 				queries = append(queries, oneOf(field, values))

@@ -341,8 +341,8 @@ func oneOf(field string, values []string) any {
 	return es.Any(es.Terms(field, rest), es.None(es.Exists(field)))
 }
 
-// between finds documents that start in [from, to). A zero time is no bound.
-func between(from, to time.Time) []any {
+// between finds documents with a time in [from, to) in a field. A zero time is no bound.
+func between(field string, from, to time.Time) []any {
 	bounds := map[string]any{}
 	if !from.IsZero() {
 		bounds["gte"] = history.CeilMilli(from) // rounded up, because stored times are rounded down
@@ -354,12 +354,13 @@ func between(from, to time.Time) []any {
 		return nil
 	}
 	bounds["format"] = "epoch_millis"
-	return []any{es.Range(mapping.TimeField, bounds)}
+	return []any{es.Range(field, bounds)}
 }
 
 // runQuery returns the part of f that the cluster can decide. [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
-	queries := append(between(f.Started()), isRun())
+	from, to := f.Started()
+	queries := append(between(mapping.TimeField, from, to), isRun())
 	if f.Live() {
 		queries = append(queries, es.Prefix(mapping.IngestField, mapping.LivePrefix))
 	}
@@ -372,7 +373,30 @@ func runQuery(f *history.RunFilter) any {
 	if ids, version := f.Workloads(); len(ids) > 0 && len(ids) <= mostTerms {
 		queries = append(queries, es.Any(es.Terms(mapping.WorkloadsField, ids), es.None(es.Prefix(mapping.WorkloadsField, version))))
 	}
+	left := 100 // Elasticsearch refuses a query of a thousand parts
+	for _, list := range f.Tests() {
+		if left -= len(list); left < 0 {
+			break
+		}
+		var either []any
+		for _, t := range list {
+			either = append(either, passes(t), es.None(es.Exists(t.Field)))
+		}
+		queries = append(queries, es.Any(either...))
+	}
 	return es.All(queries...)
+}
+
+// passes finds documents that pass a test.
+func passes(t mapping.FieldTest) any {
+	bound := map[string]string{">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}[t.Op]
+	switch {
+	case t.Value == nil:
+		return es.All(between(t.Field, t.From, t.To)...)
+	case bound != "":
+		return es.Range(t.Field, map[string]any{bound: t.Value})
+	}
+	return es.Term(t.Field, t.Value)
 }
 
 func ascending(field string) any { return map[string]any{field: map[string]any{"order": "asc"}} }

@@ -29,13 +29,19 @@ var labelNames = []string{"a", "A", "a.b", "a-b", "é", "a b", "x_1"}
 // TestStores: for a condition, a store selects the same runs as the condition does among all complete run documents.
 // Light and brief documents agree with the complete ones, after any change of the runs.
 func TestStores(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) history.Store{"sqlite": openSQLite, "elastic": func(t *testing.T) history.Store { e, _ := openElastic(t); return flushed{e} }} {
+	for name, open := range map[string]func(*testing.T) history.Store{
+		"sqlite": openSQLite, "elastic": func(t *testing.T) history.Store { e, _ := openElastic(t); return flushed{e} },
+		"server": func(t *testing.T) history.Store {
+			server, prefix := realServer(t, 1)
+			return flushed{server.store(prefix)}
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s, rng := open(t), rand.New(rand.NewPCG(1, 2))
 			for i := range 25 {
 				finish(t, s, madeRun(rng, i, "1"))
 			}
-			checkStore(t, s, rng, 60)
+			checkStore(t, s, rng, 100)
 			for i := range 25 {
 				id := historytest.ID(fmt.Sprint(i))
 				ctx := t.Context()
@@ -54,7 +60,7 @@ func TestStores(t *testing.T) {
 					must(t, s.Delete(ctx, id))
 				}
 			}
-			checkStore(t, s, rng, 60)
+			checkStore(t, s, rng, 100)
 		})
 	}
 }
@@ -149,6 +155,14 @@ func madeRun(rng *rand.Rand, i int, ingest string) *mapping.Run {
 	if rng.IntN(2) == 0 {
 		run.Warnings, run.Fio.Options = []string{pick(rng, made)}, map[string]string{"bs": pick(rng, made)}
 	}
+	for range rng.IntN(3) {
+		run.Hosts = append(run.Hosts, mapping.RunHost{Name: pick(rng, made)})
+		run.Sections = append(run.Sections, mapping.RunSection{CBT: mapping.CBT{Mode: pick(rng, made), OpSize: pick(rng, []int64{512, 4096}), IODepth: pick(rng, []int64{1, 16})}})
+	}
+	if run.Ingested = run.Run.End.Add(time.Hour); rng.IntN(3) == 0 {
+		run.Ingested = time.Time{}
+	}
+	run.Run.Partial, run.Missing.Requests = rng.IntN(2) == 0, pick(rng, []int64{0, 1, 300})
 	return run
 }
 
@@ -160,19 +174,19 @@ func madeCondition(rng *rand.Rand, depth int) string {
 	op := pick(rng, []string{"=", "=", "=", "!=", "<", "<=", ">", ">=", "~"})
 	switch rng.IntN(5) {
 	case 3:
-		return pick(rng, []string{"live", "live=yes", "live!=no", "live=no"})
+		return pick(rng, []string{"live", "live=yes", "live!=no", "live=no", "partial", "partial=no", "complete=yes", "qd in (1, 16)", "bs in (512, 4k, 64k)", "host in (reef, 4k, é)"})
 	case 0:
-		names := []string{"mode", "workload", "ceph", "option.bs", "warning", "note", "cbt.mode", "MODE"}
+		names := []string{"mode", "workload", "ceph", "option.bs", "warning", "note", "cbt.mode", "MODE", "host", "fio", "id"}
 		for _, name := range labelNames {
 			names = append(names, "label."+name, "run.labels."+name)
 		}
 		return pick(rng, names) + op + `"` + pick(rng, made) + `"`
 	case 1:
-		return "start" + op + pick(rng, []string{"2026-11-21", "2026-11-22T10:00:00Z", "2026-11-22T12:00:00+02:00", "2026-11", "2026", "1d", "12h", "90000s", "0000", "9999", "1900", "500000y", "today", "now"})
+		return pick(rng, []string{"start", "start", "end", "ingested"}) + op + pick(rng, []string{"2026-11-21", "2026-11-22T10:00:00Z", "2026-11-22T12:00:00+02:00", "2026-11", "2026", "1d", "12h", "90000s", "0000", "9999", "1900", "500000y", "today", "now"})
 	case 2:
 		return pick(rng, []string{"bs", "osd_ra", "op_size"}) + op + pick(rng, []string{"4k", "4096", "512", "0.5k", "0", "4M", "128", "128k", "2T", "1000000T", "-1"})
 	}
-	return pick(rng, []string{"qd", "iteration", "time", "jobs"}) + op + pick(rng, []string{"0", "1", "16", "60", "1e10", "99999999999", "5m", "1.0", "300", "0.5"})
+	return pick(rng, []string{"qd", "iteration", "time", "jobs", "missing"}) + op + pick(rng, []string{"0", "1", "16", "60", "1e10", "99999999999", "5m", "1.0", "300", "0.5"})
 }
 
 func pick[V any](rng *rand.Rand, of []V) V { return of[rng.IntN(len(of))] }

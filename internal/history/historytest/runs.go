@@ -197,6 +197,9 @@ type unsure struct{ *where.Condition }
 // Undecided implements [history.Condition].
 func (unsure) Undecided(*mapping.Run) bool { return true }
 
+// Tests implements [history.Condition].
+func (unsure) Tests() [][]mapping.FieldTest { return nil }
+
 func testLight(t *testing.T, s history.Store) {
 	run := NewRun("a", "1")
 	finish(t, s, run)
