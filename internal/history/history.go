@@ -244,7 +244,7 @@ func (f *RunFilter) Workloads() (ids []string, version string) {
 
 // Stage decides whether a run is needed by some members of its document.
 type Stage struct {
-	Members []string
+	Members mapping.Members
 	Passes  func(*mapping.Run) bool
 }
 
@@ -255,36 +255,32 @@ func (f *RunFilter) Stages() (list []Stage) {
 		if f.Where.Members() == nil {
 			return nil
 		}
-		list = append(list, Stage{f.Where.Members(), func(run *mapping.Run) bool {
+		list = append(list, Stage{mapping.MembersOf(f.Where.Members()...), func(run *mapping.Run) bool {
 			return f.Where.Matches(run) || f.Undecided != nil && f.Where.Undecided(run)
 		}})
 	}
 	if f.WantedMembers != nil {
-		list = append(list, Stage{append(f.WantedMembers, ofFilter...), func(run *mapping.Run) bool {
+		list = append(list, Stage{mapping.MembersOf(f.WantedMembers...) | ofFilter, func(run *mapping.Run) bool {
 			return f.isAbout(run) && (f.Where != nil && !f.Where.Matches(run) || f.Wanted(run))
 		}})
 	}
 	return list
 }
 
-// Needed returns the members of run documents that are needed, those for [RunFilter.Matches] included. Nil means all.
-func (f *RunFilter) Needed() []string {
-	if f.Members == nil || !f.Light {
-		return nil
+// Needed returns the members of run documents that are needed, those for [RunFilter.Matches] included.
+func (f *RunFilter) Needed() mapping.Members {
+	if f.Members == nil || !f.Light || f.Where != nil && f.Where.Members() == nil {
+		return mapping.AllMembers
 	}
-	needed := slices.Concat(f.Members, ofFilter)
+	needed := mapping.MembersOf(f.Members...) | ofFilter
 	if f.Where != nil {
-		members := f.Where.Members()
-		if members == nil {
-			return nil
-		}
-		needed = append(needed, members...)
+		needed |= mapping.MembersOf(f.Where.Members()...)
 	}
 	return needed
 }
 
 // ofFilter are the members that Matches needs without a condition.
-var ofFilter = []string{"run", "cbt"}
+var ofFilter = mapping.MembersOf("run", "cbt")
 
 // Selection selects interval documents. An empty list selects all values.
 type Selection struct {

@@ -12,23 +12,12 @@ func Summary(run *mapping.Run) []byte { return Document(run.AppendLight) }
 
 // Reading says what is needed of a summary. The zero value needs all.
 type Reading struct {
-	stages []stage
+	stages []history.Stage
 	needed mapping.Members // 0: all
 }
 
-type stage struct {
-	members mapping.Members
-	passes  func(*mapping.Run) bool
-}
-
 // ReadingOf returns what a list of the runs that f selects needs.
-func ReadingOf(f *history.RunFilter) (r Reading) {
-	for _, s := range f.Stages() {
-		r.stages = append(r.stages, stage{mapping.MembersOf(s.Members...), s.Passes})
-	}
-	r.needed = mapping.MembersOf(f.Needed()...)
-	return r
-}
+func ReadingOf(f *history.RunFilter) Reading { return Reading{f.Stages(), f.Needed()} }
 
 // unneeded has empty run documents for those that a list turns out not to need. Each takes 1 KB, and most lists need few runs.
 var unneeded = sync.Pool{New: func() any { return new(mapping.Run) }}
@@ -46,16 +35,16 @@ func (r Reading) Run(blob []byte) (run *mapping.Run, err error) {
 		run = unneeded.Get().(*mapping.Run)
 		have := mapping.Members(0)
 		for _, s := range r.stages {
-			if err = run.UnmarshalLight(text, s.members&^have); err != nil {
+			if err = run.UnmarshalLight(text, s.Members&^have); err != nil {
 				return err
 			}
-			if !s.passes(run) {
+			if !s.Passes(run) {
 				*run = mapping.Run{}
 				unneeded.Put(run)
 				run = nil
 				return nil
 			}
-			have |= s.members
+			have |= s.Members
 		}
 		if r.needed == 0 {
 			r.needed = mapping.AllMembers
