@@ -10,10 +10,10 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/assign"
 	"github.com/fio2es/fio2es/pipeline/evidence"
@@ -300,20 +300,11 @@ func (in *input) last(log *assign.JobLog) (last int64) {
 // each calls do for 0 … n-1 from several goroutines, because a run has many files, which may be compressed. It returns
 // after all calls.
 func (o *Options) each(n int, do func(i int)) {
-	var all sync.WaitGroup
-	var next atomic.Int64
 	workers := o.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	for range min(workers, n) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	all.Wait()
+	ahead.Each(workers, n, do)
 }
 
 // maxReports limits the memory for the reports of one run in bytes. It is enough for some thousand hosts and volumes
@@ -346,9 +337,9 @@ func readOutputs(ctx context.Context, run *assign.Run, live bool, said *problems
 			return nil
 		}
 		for _, one := range printed.Errors {
-			var cut *fiolog.SyntaxError
+			cut, isBad := errors.AsType[*fiolog.SyntaxError](one.Err)
 			switch {
-			case live && errors.As(one.Err, &cut) && cut.Partial: // fio still writes it
+			case live && isBad && cut.Partial: // fio still writes it
 			case !f.Named && !isAlone && one.IsFirst && !f.File.IsReport(): // no sign that fio wrote the file
 			default:
 				said.skip("%w", one.Err)

@@ -1,4 +1,5 @@
-// Package ahead works on the next items of a list in other goroutines, while the caller works on the current one.
+// Package ahead works on the items of a list in several goroutines: on the next ones while the caller works on the current one, or on
+// all at once.
 package ahead
 
 import (
@@ -6,6 +7,7 @@ import (
 	"context"
 	"iter"
 	"sync"
+	"sync/atomic"
 )
 
 type item[T any] struct {
@@ -105,4 +107,18 @@ func Map[A, B any](ctx context.Context, n int, items []A, do func(context.Contex
 			}
 		}
 	}
+}
+
+// Each calls do with 0 to n-1, from at least one and at most so many goroutines. It returns after all calls.
+func Each(goroutines, n int, do func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range max(1, min(goroutines, n)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	all.Wait()
 }

@@ -209,3 +209,27 @@ func TestPushCancelled(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEach: each number comes once, and no more goroutines work than are wanted.
+func TestEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct{ goroutines, n, most int }{{0, 5, 1}, {3, 10, 3}, {8, 2, 2}, {4, 0, 0}} {
+			var running, most atomic.Int64
+			calls := make([]atomic.Int64, c.n)
+			Each(c.goroutines, c.n, func(i int) {
+				most.Store(max(most.Load(), running.Add(1)))
+				defer running.Add(-1)
+				time.Sleep(time.Second)
+				calls[i].Add(1)
+			})
+			if most.Load() != int64(c.most) {
+				t.Errorf("%+v: %d at once", c, most.Load())
+			}
+			for i := range calls {
+				if n := calls[i].Load(); n != 1 {
+					t.Errorf("%+v: %d calls with %d", c, n, i)
+				}
+			}
+		}
+	})
+}

@@ -38,7 +38,7 @@ var rules = map[string]rule{
 	"internal/safeyaml":  {level: 1, imports: []string{"internal/secret"}, why: "the limits of YAML do not depend on its meaning"},
 	"internal/secret":    {level: 0, std: true, why: "which settings are secrets does not depend on where they come from"},
 	"internal/late":      {level: 0, std: true, why: "when something is made does not depend on what it is"},
-	"internal/ahead":     {level: 0, std: true, why: "it reads any list in another goroutine"},
+	"internal/ahead":     {level: 0, std: true, why: "it works on any list in other goroutines"},
 	"internal/golden":    {level: 0, why: "it compares texts"},
 	"internal/shim":      {level: 0, std: true, why: "it is a script"},
 	"internal/junit":     {level: 0, std: true, why: "a test report is the same for all commands"},
@@ -98,7 +98,7 @@ var rules = map[string]rule{
 	"kibana/kibanatest":      {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
 	"internal/where":         {level: 8, imports: []string{"internal/workload/rule", "internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
 	"internal/workload/rule": {level: 6, imports: []string{"internal/facts", "internal/fioargs", "mapping"}, why: "documents have their workload, so the rule knows nothing of series and histories"},
-	"internal/workload":      {level: 8, imports: []string{"internal/workload/rule", "internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/fioargs", "mapping"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
+	"internal/workload":      {level: 8, imports: []string{"internal/workload/rule", "internal/ahead", "internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/fioargs", "mapping"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":         {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 5, imports: []string{"mapping", "internal/unit"},
@@ -113,7 +113,7 @@ var rules = map[string]rule{
 		why: "all stores have one short form of documents",
 	},
 	"internal/history/sqlite": {
-		level: 7, imports: []string{"internal/history", "internal/history/pack", "mapping"},
+		level: 7, imports: []string{"internal/history", "internal/history/pack", "mapping", "internal/ahead"},
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/elastic": {

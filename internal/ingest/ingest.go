@@ -16,7 +16,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/ahead"
@@ -253,20 +252,15 @@ func each(ctx context.Context, to Target, runs []*assign.Run, opt Options) (resu
 		outcomes[i] = make(chan []*outcome, 1)
 	}
 	var working sync.WaitGroup
-	var next atomic.Int64
 	defer c.finishing.pending.Wait()
 	defer working.Wait() // first, because workers start what finishing waits for
-	for range side {
-		working.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(runs) {
-					return
-				}
+	working.Go(func() {
+		ahead.Each(side, len(runs), func(i int) {
+			if ctx.Err() == nil {
 				(&execution{call: c, n: i, files: runs[i]}).store(ctx, outcomes[i])
 			}
 		})
-	}
+	})
 	for i, run := range runs {
 		if opt.Progress != nil {
 			opt.Progress(i)

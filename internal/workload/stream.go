@@ -7,9 +7,8 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/workload/rule"
 	"github.com/fio2es/fio2es/mapping"
@@ -162,22 +161,15 @@ func sectionOf(part *mapping.Run) string {
 
 // series makes the series of workloads, on all processors.
 func (f *finder) series(list []*Trend) {
-	var wait sync.WaitGroup
-	next := new(atomic.Int64)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(list); i = next.Add(1) - 1 {
-				t := list[i]
-				slices.SortStableFunc(t.records, (*record).compare)
-				t.Series = t.series(t.records, f.numbers, f.least)
-				for _, s := range t.Series {
-					s.Values = slices.Clone(s.Values[max(len(s.Values)-1, 0):])
-				}
-				t.records = []*record{t.records[0], t.records[len(t.records)-1]}
-			}
-		})
-	}
-	wait.Wait()
+	ahead.Each(runtime.GOMAXPROCS(0), len(list), func(i int) {
+		t := list[i]
+		slices.SortStableFunc(t.records, (*record).compare)
+		t.Series = t.series(t.records, f.numbers, f.least)
+		for _, s := range t.Series {
+			s.Values = slices.Clone(s.Values[max(len(s.Values)-1, 0):])
+		}
+		t.records = []*record{t.records[0], t.records[len(t.records)-1]}
+	})
 }
 
 // again reads the documents of records by their ids, and passes them to do as [facts.Parts]. It fails with errChanged if they are not as

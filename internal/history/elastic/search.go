@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -284,7 +285,7 @@ func (e *Store) page(ctx context.Context, index string, r *request) (*page, erro
 // unpack reads the summaries of a page, on all processors.
 func unpack(hits []hit, as *pack.Reading) {
 	const few = 16 // fewest runs for a goroutine
-	pack.Parallel(len(hits), few, func(i int) {
+	ahead.Each(min(runtime.GOMAXPROCS(0), len(hits)/few), len(hits), func(i int) {
 		if h := &hits[i]; h.hasSummary() {
 			h.ID = h.Fields.ID[0]
 			h.found, h.err = as.Run(h.Fields.Summary[0])
@@ -406,10 +407,5 @@ func optional(field string, value any) any {
 	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
 }
 
-// sourceFilter leaves out fields of documents.
-type sourceFilter struct {
-	Excludes []string `json:"excludes"`
-}
-
-// without returns a source filter that leaves out these fields.
-func without(fields ...string) sourceFilter { return sourceFilter{fields} }
+// without returns a source filter that leaves out these fields of documents.
+func without(fields ...string) any { return map[string][]string{"excludes": fields} }

@@ -3,7 +3,6 @@ package pack
 import (
 	"encoding/binary"
 	"errors"
-	"runtime"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -64,17 +63,3 @@ func (e documentError) Error() string {
 
 // Unwrap returns ErrDamaged and the cause.
 func (e documentError) Unwrap() []error { return []error{history.ErrDamaged, e.error} }
-
-// Parallel calls do with 0 to n-1, on all processors if there are at least few numbers for each.
-func Parallel(n, few int, do func(i int)) {
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/few))
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			for i := n * w / workers; i < n*(w+1)/workers; i++ {
-				do(i)
-			}
-		})
-	}
-	wait.Wait()
-}

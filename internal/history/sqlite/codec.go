@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"runtime"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
@@ -51,7 +53,7 @@ func packAll(docs []*mapping.Interval) ([]packed, error) {
 		}
 		out[i].common = last[key]
 	}
-	pack.Parallel(len(docs), few, func(i int) {
+	ahead.Each(min(runtime.GOMAXPROCS(0), len(docs)/few), len(docs), func(i int) {
 		if faults[i] = docs[i].Check(); faults[i] == nil {
 			out[i].blob = pack.Document(func(b []byte) []byte {
 				return docs[i].AppendCompact(binary.BigEndian.AppendUint64(append(b, 0), uint64(out[i].common.id)))

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"sync"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/pack"
 	"github.com/fio2es/fio2es/mapping"
@@ -212,7 +214,7 @@ func (s *Store) runs(ctx context.Context, u pack.Reading, query string, args ...
 			read, decoded = decoded, read
 			all := decoded.documents
 			decoding.Go(func() {
-				pack.Parallel(len(all), fewest, func(i int) { all[i].run, all[i].err = u.Run(all[i].blob) })
+				ahead.Each(min(runtime.GOMAXPROCS(0), len(all)/fewest), len(all), func(i int) { all[i].run, all[i].err = u.Run(all[i].blob) })
 			})
 			for _, d := range read.documents {
 				if d.err != nil {
