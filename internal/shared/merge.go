@@ -66,19 +66,23 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 		whole.Warnings = append(whole.Warnings, stillSend)
 	}
 	var err error
-	sum := func(get func(*mapping.Run) *mapping.Totals, among []*mapping.Part) *mapping.Totals {
-		var list []*mapping.Totals
-		var jobs []rangeOf
-		for _, p := range among {
-			if t := get(p.Document); t != nil {
-				list, jobs = append(list, t), append(jobs, rangeOf{p.Document.Run.Start, p.Document.Run.Start.Add(time.Duration(t.DurationMS) * time.Millisecond)})
+	sum := func(all totals, among []*mapping.Part, of func(*mapping.Run) totals) {
+		for i, to := range all {
+			var list []*mapping.Totals
+			var jobs []rangeOf
+			for _, p := range among {
+				if t := *of(p.Document)[i]; t != nil {
+					list, jobs = append(list, t), append(jobs, rangeOf{p.Document.Run.Start, p.Document.Run.Start.Add(time.Duration(t.DurationMS) * time.Millisecond)})
+				}
 			}
+			total, failed := add(list, jobs)
+			*to, err = total, cmp.Or(err, failed)
 		}
-		total, failed := add(list, jobs)
-		err = cmp.Or(err, failed)
-		return total
+		if syncs := *all[len(all)-1]; syncs != nil { // fio counts syncs apart from the requests that they follow, so they have no rate
+			syncs.IOPS, syncs.Bandwidth = 0, 0
+		}
 	}
-	whole.All, whole.Read, whole.Write, whole.Trim, whole.Sync = sum(allOf, parts), sum(readOf, parts), sum(writeOf, parts), sum(trimOf, parts), withoutRate(sum(syncOf, parts))
+	sum(totalsOf(&whole), parts, totalsOf)
 	whole.Hosts = nil
 	hosts := byHost(parts)
 	for host, among := range hosts {
@@ -97,8 +101,9 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 		}
 		h.SkewMS = h.Start.Sub(whole.Run.Start).Milliseconds()
 		if len(hosts) > 1 {
-			h.Read, h.Write = sum(readOf, among).OfHost(), sum(writeOf, among).OfHost()
-			h.Trim, h.Sync = sum(trimOf, among).OfHost(), withoutRate(sum(syncOf, among)).OfHost()
+			var all mapping.Run
+			sum(totalsOf(&all), among, totalsOf)
+			h.Read, h.Write, h.Trim, h.Sync = all.Read.OfHost(), all.Write.OfHost(), all.Trim.OfHost(), all.Sync.OfHost()
 		}
 		whole.Hosts = append(whole.Hosts, h)
 	}
@@ -106,14 +111,6 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 	whole.Sections = nil
 	for _, name := range sectionsOf(parts) {
 		s := mapping.RunSection{Name: name}
-		in := func(get func(*mapping.RunSection) *mapping.Totals) *mapping.Totals {
-			return sum(func(d *mapping.Run) *mapping.Totals {
-				if i := slices.IndexFunc(d.Sections, func(s mapping.RunSection) bool { return s.Name == name }); i >= 0 {
-					return get(&d.Sections[i])
-				}
-				return nil
-			}, parts)
-		}
 		for _, p := range parts {
 			for i := range p.Document.Sections {
 				if of := &p.Document.Sections[i]; of.Name == name {
@@ -121,8 +118,12 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 				}
 			}
 		}
-		s.All, s.Read, s.Write = in(func(s *mapping.RunSection) *mapping.Totals { return s.All }), in(func(s *mapping.RunSection) *mapping.Totals { return s.Read }), in(func(s *mapping.RunSection) *mapping.Totals { return s.Write })
-		s.Trim, s.Sync = in(func(s *mapping.RunSection) *mapping.Totals { return s.Trim }), withoutRate(in(func(s *mapping.RunSection) *mapping.Totals { return s.Sync }))
+		sum(totalsOfSection(&s), parts, func(d *mapping.Run) totals {
+			if i := slices.IndexFunc(d.Sections, func(s mapping.RunSection) bool { return s.Name == name }); i >= 0 {
+				return totalsOfSection(&d.Sections[i])
+			}
+			return totalsOfSection(new(mapping.RunSection))
+		})
 		whole.Sections = append(whole.Sections, s)
 	}
 	if len(whole.Sections) > 0 {
@@ -136,11 +137,14 @@ func Merge(run *mapping.Run, parts []*mapping.Part, now time.Time) (*mapping.Run
 // stillSend is a warning of a run that is not over.
 const stillSend = "its hosts still send: not all of it is here"
 
-func allOf(d *mapping.Run) *mapping.Totals   { return d.All }
-func readOf(d *mapping.Run) *mapping.Totals  { return d.Read }
-func writeOf(d *mapping.Run) *mapping.Totals { return d.Write }
-func trimOf(d *mapping.Run) *mapping.Totals  { return d.Trim }
-func syncOf(d *mapping.Run) *mapping.Totals  { return d.Sync }
+// totals are those of all requests and of each direction, syncs last.
+type totals [5]**mapping.Totals
+
+func totalsOf(d *mapping.Run) totals { return totals{&d.All, &d.Read, &d.Write, &d.Trim, &d.Sync} }
+
+func totalsOfSection(s *mapping.RunSection) totals {
+	return totals{&s.All, &s.Read, &s.Write, &s.Trim, &s.Sync}
+}
 
 // cell returns the beginning of the cell of the grid in which a time is. The grid is that of the wall clock.
 func cell(t time.Time, intervalMS int64) time.Time {
@@ -251,12 +255,4 @@ func add(list []*mapping.Totals, ran []rangeOf) (*mapping.Totals, error) {
 		sum.IOPS, sum.Bandwidth = mapping.Rounded(float64(sum.Requests)/seconds, 1000), mapping.Rounded(float64(sum.Bytes)/seconds, 1)
 	}
 	return sum, nil
-}
-
-// withoutRate returns totals of syncs: fio counts them apart from the requests that they follow, so they have no IOPS.
-func withoutRate(t *mapping.Totals) *mapping.Totals {
-	if t != nil {
-		t.IOPS, t.Bandwidth = 0, 0
-	}
-	return t
 }
