@@ -32,8 +32,8 @@ func sendLive(t *testing.T, real estest.Real, prefix string) {
 	for i, host := range []string{"node1", "node2", "node3"} {
 		doc := historytest.NewRun("cloud", mapping.SharedIngest(1))
 		doc.Run.Start, doc.Run.End, doc.IntervalMS = start, time.Time{}, 1000
-		to, err := shared.Join(t.Context(), store, shared.Member{Name: "cloud", Host: host, Unit: "job"}, 1, doc)
-		check(t, err)
+		to := shared.New(store, shared.Member{Name: "cloud", Host: host, Unit: "job"}, 1, doc)
+		check(t, to.Join(t.Context()))
 		seconds, seen := 118, at("2126-11-21T03:21:59Z")
 		if i == 2 {
 			seconds, seen = 90, start.Add(91*time.Second)

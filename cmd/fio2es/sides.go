@@ -127,14 +127,9 @@ func (c *sides) logDoubts(title string, base, other *compare.Side) {
 
 // readRun reads the windows of a run, and writes its messages to stderr. It may have no windows.
 func (c *sides) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	one, err := c.windowsOf(ctx, name, run)
+	one, err := report.Side(ctx, run, &c.query, &compare.Run{Name: name, Together: c.together})
 	c.logRun(run)
 	return one, err
-}
-
-// windowsOf reads the windows of a run. Several goroutines may call it, each for another run.
-func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	return report.Side(ctx, run, &c.query, &compare.Run{Name: name, Together: c.together})
 }
 
 // atOnce is how many runs of the history are read at the same time. In a cluster each needs several requests.

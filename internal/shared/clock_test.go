@@ -80,8 +80,8 @@ func TestClock(t *testing.T) {
 		for _, tt := range tests {
 			of := remote{store, tt.ahead, &tt.takes}
 			m := shared.Member{Name: tt.name, Host: "a", Unit: "job"}
-			to, err := shared.Join(t.Context(), of, m, 1, newDoc(time.Now()))
-			check(t, err)
+			to := shared.New(of, m, 1, newDoc(time.Now()))
+			check(t, to.Join(t.Context()))
 			if said := to.Clock(); !strings.Contains(said, tt.said) || tt.said == "" && said != "" {
 				t.Errorf("%s: %q", tt.name, said)
 			}
@@ -118,8 +118,8 @@ func TestClock(t *testing.T) {
 			if texts := shared.Silent(parts, now); !slices.Equal(texts, []string{"a: nothing for 7s"}) {
 				t.Errorf("%s: after 7 s: %q", tt.name, texts)
 			}
-			again, err := shared.Join(t.Context(), remote{Store: store, ahead: tt.ahead + time.Minute}, m, 1, newDoc(began))
-			check(t, err)
+			again := shared.New(remote{Store: store, ahead: tt.ahead + time.Minute}, m, 1, newDoc(began))
+			check(t, again.Join(t.Context()))
 			window = append(window, newWindow(again, "write"))
 			if again.Add(began, window[1:]); !window[1].Time.Equal(window[0].Time) {
 				t.Errorf("%s: a process that begins again has moved its window from %v to %v", tt.name, window[0].Time, window[1].Time)

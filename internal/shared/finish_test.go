@@ -15,8 +15,8 @@ import (
 func TestFinish(t *testing.T) {
 	inHistory(t, func(t *testing.T, store history.Store) {
 		began := time.Now()
-		to, err := shared.Join(t.Context(), store, shared.Member{Name: "night", Host: "a", Unit: "job"}, 1, newDoc(began))
-		check(t, err)
+		to := shared.New(store, shared.Member{Name: "night", Host: "a", Unit: "job"}, 1, newDoc(began))
+		check(t, to.Join(t.Context()))
 		expect := func(want error, force bool) {
 			t.Helper()
 			if _, err := shared.FinishAll(t.Context(), store, store, "night", force); !errors.Is(err, want) {
@@ -72,8 +72,8 @@ func (f finishedBefore) Parts(ctx context.Context, id string) ([]*mapping.Part, 
 // TestFinishTwice: of two processes that finish a run at the same time, the second one does not store an empty one.
 func TestFinishTwice(t *testing.T) {
 	inHistory(t, func(t *testing.T, store history.Store) {
-		to, err := shared.Join(t.Context(), store, shared.Member{Name: "night", Host: "a", Unit: "job"}, 1, newDoc(time.Now()))
-		check(t, err)
+		to := shared.New(store, shared.Member{Name: "night", Host: "a", Unit: "job"}, 1, newDoc(time.Now()))
+		check(t, to.Join(t.Context()))
 		doc := newDoc(time.Now())
 		doc.Fio.Jobs = 3
 		check(t, to.End(t.Context(), doc, 0, time.Now()))

@@ -31,7 +31,8 @@ func newPair(t *testing.T, store history.Store) *pair {
 
 func (p *pair) join(host string) *shared.Sender {
 	p.t.Helper()
-	to, err := shared.Join(p.t.Context(), p.store, shared.Member{Name: "night", Host: host, Unit: "job"}, 1, newDoc(p.began))
+	to := shared.New(p.store, shared.Member{Name: "night", Host: host, Unit: "job"}, 1, newDoc(p.began))
+	err := to.Join(p.t.Context())
 	check(p.t, err)
 	return to
 }

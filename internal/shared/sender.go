@@ -148,12 +148,6 @@ func New(store history.Store, m Member, attempt int, doc *mapping.Run) *Sender {
 	}
 }
 
-// Join returns a sender that has joined its run: see [New].
-func Join(ctx context.Context, store history.Store, m Member, attempt int, doc *mapping.Run) (*Sender, error) {
-	s := New(store, m, attempt, doc)
-	return s, s.Join(ctx)
-}
-
 // Join makes the fio take part in its run, if it does not yet.
 func (s *Sender) Join(ctx context.Context) error {
 	s.sending.Lock()

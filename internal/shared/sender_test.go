@@ -19,8 +19,8 @@ func TestAttempt(t *testing.T) {
 			n, err := shared.Attempt(t.Context(), store, m, isNew)
 			check(t, err)
 			doc := &mapping.Run{IntervalMS: 1000, Run: mapping.RunInfo{ID: "x", Ingest: "x", Start: time.Now()}}
-			to, err := shared.Join(t.Context(), store, m, n, doc)
-			check(t, err)
+			to := shared.New(store, m, n, doc)
+			check(t, to.Join(t.Context()))
 			check(t, to.Send(t.Context(), doc, time.Now()))
 			return to, n
 		}

@@ -72,8 +72,8 @@ func (s *sending) host(name string, after time.Duration) {
 		s.Error(err)
 		return
 	}
-	to, err := shared.Join(s.Context(), store, m, attempt, doc)
-	if err != nil {
+	to := shared.New(store, m, attempt, doc)
+	if err := to.Join(s.Context()); err != nil {
 		s.Error(err)
 		return
 	}
