@@ -191,8 +191,7 @@ func readRegular(name string, most int64) ([]byte, error) {
 	default:
 		text, err = os.ReadFile(name)
 	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
 	if err != nil {

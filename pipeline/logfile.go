@@ -216,6 +216,6 @@ func (l *logFile) wrong(err error, rec *fiolog.Record) error {
 
 // isMissing reports whether rows are missing because of an error. A row that is there twice is not.
 func isMissing(err error) bool {
-	bad := (*fiolog.SyntaxError)(nil)
-	return err != nil && !(errors.As(err, &bad) && bad.Repeated)
+	bad, isBad := errors.AsType[*fiolog.SyntaxError](err)
+	return err != nil && !(isBad && bad.Repeated)
 }

@@ -76,8 +76,7 @@ func (in *jobRows) skip(err error) {
 		in.problems.skip("%w", err)
 	}
 	if isMissing(err) {
-		bad := (*fiolog.SyntaxError)(nil)
-		isBad := errors.As(err, &bad)
+		bad, isBad := errors.AsType[*fiolog.SyntaxError](err)
 		in.counts.Damaged, in.counts.Cut = true, in.counts.Cut || isBad && bad.Partial || !isBad && !errors.As(err, new(rowError))
 	}
 }

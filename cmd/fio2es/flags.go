@@ -202,12 +202,10 @@ func arguments(least, most int) cobra.PositionalArgs {
 // unknownFlag returns an error of parsing flags, and adds what was expected.
 func unknownFlag(cmd *cobra.Command, err error) error {
 	see := fmt.Sprintf("; see %s --help", cmd.CommandPath())
-	var none *pflag.ValueRequiredError
-	if errors.As(err, &none) {
+	if none, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usagef("--%s: want a value%s", none.GetFlag().Name, see)
 	}
-	var wrong *pflag.InvalidValueError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		value := wrong.GetValue()
 		switch {
 		case strings.TrimSpace(value) == "":
@@ -217,8 +215,8 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 		}
 		return usagef("--%s %s: want %s%s", wrong.GetFlag().Name, value, wantedValue(wrong.GetFlag()), see)
 	}
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || unknown.GetSpecifiedShortnames() != "" {
 		return usagef("%w%s", err, see)
 	}
 	word := unknown.GetSpecifiedName()

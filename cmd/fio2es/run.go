@@ -257,8 +257,7 @@ func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 		return stored, err
 	}
 	ending, err := r.fioOf(s, t, entry)
-	var unwritten outputError
-	if err != nil && !errors.As(err, &unwritten) {
+	if err != nil && !errors.As(err, new(outputError)) {
 		return stored, errors.Join(err, entry.Discard())
 	}
 	var failed error

@@ -170,8 +170,7 @@ func (s *Sender) request(ctx context.Context, list []message) error {
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := (&http.Client{Transport: s.opt.Transport}).Do(r)
 	if err != nil {
-		var of *url.Error // it repeats the address, which may have a password
-		if errors.As(err, &of) {
+		if of, ok := errors.AsType[*url.Error](err); ok { // it repeats the address, which may have a password
 			err = of.Err
 		}
 		return err

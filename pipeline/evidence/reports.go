@@ -27,7 +27,6 @@ func readReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 	return func(yield func(*fiolog.Report, error) bool) {
 		for r, err := range fiolog.ReadReports(in, f.Name()) {
 			lacking, text, many := 0, 0, int64(0)
-			var bad *fiolog.SyntaxError
 			switch {
 			case err == nil:
 				lacking, text = max((len(r.Jobs)+1)*fullText-r.Bytes, 0), r.Bytes
@@ -40,7 +39,7 @@ func readReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 						many += int64(bins / mapping.MaxCount)
 					}
 				}
-			case errors.As(err, &bad):
+			case errors.As(err, new(*fiolog.SyntaxError)):
 				lacking = fullText
 			}
 			if !f.Packed {

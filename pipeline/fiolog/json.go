@@ -239,8 +239,8 @@ func (s *documents) parse() (*Report, error) {
 			}
 			return nil, bad
 		}
-		var wrong *jsontext.SyntacticError
-		if _, err := jsontext.NewDecoder(bytes.NewBuffer(s.doc), lenient...).ReadValue(); errors.As(err, &wrong) {
+		_, err := jsontext.NewDecoder(bytes.NewBuffer(s.doc), lenient...).ReadValue()
+		if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 			at = int(wrong.ByteOffset)
 		}
 		bad.Got, bad.Want = s.quoted(at), "JSON"

@@ -264,9 +264,8 @@ func (s *Store) fail(ctx context.Context, verb string, err error) error {
 
 // codeOf returns SQLite's code of an error, or 0.
 func codeOf(err error) int {
-	var coded *driver.Error
-	if !errors.As(err, &coded) {
-		return 0
+	if coded, ok := errors.AsType[*driver.Error](err); ok {
+		return coded.Code() & 0xff
 	}
-	return coded.Code() & 0xff
+	return 0
 }
