@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,14 +71,12 @@ func (e *env) isNoInput(name string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	inputs, err := source.List(context.Background(), paths, layout.Options())
-	if err != nil { // such as a pipe, which is not replaced
-		return nil
-	}
-	for _, f := range inputs.Files {
-		if os.SameFile(f.Info, target) {
-			return usagef("--output %s: it is read by this command, and would be replaced: name another file", name)
-		}
+	isInput := false
+	_, err = source.List(context.Background(), paths, layout.Options(), func(_ string, info fs.FileInfo) {
+		isInput = isInput || os.SameFile(info, target)
+	})
+	if err == nil && isInput { // an error is such as of a pipe, which is not replaced
+		return usagef("--output %s: it is read by this command, and would be replaced: name another file", name)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ type Night struct {
 	Store    history.Store // the history; nil if Memory is
 	Say      func(string)  // warns that something is left out; called once for each text
 
-	listed  []source.Listed
+	listed  []listed
 	settled int64                        // in nanoseconds since 1970: files that were changed since then may change again without a trace
 	files   map[string]string            // the states of listed, by name; nil: not needed yet
 	all     string                       // hash of all files; "": the paths must be read
@@ -56,22 +56,25 @@ type Night struct {
 	said    map[string]bool
 }
 
+// listed is a file and its state: see [Night.stateOf].
+type listed struct{ name, state string }
+
 // Begin lists the files, before they are read. It fails if they can be read only once.
 func (n *Night) Begin(ctx context.Context, paths []string, now time.Time) error {
-	found, err := source.List(ctx, paths, layout.Options())
+	// Clocks of file systems are coarse, that of FAT has steps of two seconds. A file that was changed less than that before it
+	// was listed could change again without a trace.
+	n.settled = now.Add(-2 * time.Second).UnixNano()
+	isSettled, all := true, newDigest(n.Settings)
+	problems, err := source.List(ctx, paths, layout.Options(), func(name string, info fs.FileInfo) {
+		f := listed{name, n.stateOf(info)}
+		isSettled = isSettled && f.state != ""
+		all.add(f.name, f.state)
+		n.listed = append(n.listed, f)
+	})
 	if err != nil {
 		return err
 	}
-	// Clocks of file systems are coarse, that of FAT has steps of two seconds. A file that was changed less than that before it
-	// was listed could change again without a trace.
-	n.listed, n.settled = found.Files, now.Add(-2*time.Second).UnixNano()
-	isSettled, all := len(found.Problems) == 0, newDigest(n.Settings)
-	for _, f := range n.listed {
-		state := n.stateOf(f.Info)
-		isSettled = isSettled && state != ""
-		all.add(f.Name, state)
-	}
-	if isSettled {
+	if isSettled && len(problems) == 0 {
 		n.all = all.text()
 	}
 	return nil
@@ -117,7 +120,7 @@ func (n *Night) state(run *assign.Run) string {
 	if n.files == nil {
 		n.files = map[string]string{}
 		for _, f := range n.listed {
-			n.files[f.Name] = n.stateOf(f.Info)
+			n.files[f.name] = f.state
 		}
 	}
 	of := newDigest(n.Settings)

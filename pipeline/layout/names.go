@@ -64,8 +64,8 @@ func Options() source.Options {
 }
 
 func RoleOf(name string) Role {
-	base := path.Base(name)
-	parts := strings.Split(path.Dir(name), "/")
+	dir, base := path.Split(name)
+	parts := strings.Split(strings.TrimSuffix(dir, "/"), "/")
 	isBelow, isRBDFio := false, false
 	for i, dir := range parts {
 		// Other programs write files, too, which CBT or pbench-fio runs beside fio. A workload may be named like one of
@@ -82,7 +82,7 @@ func RoleOf(name string) Role {
 	_, isLog := fiolog.ParseName(base)
 	byEnd, isKnown := roles[path.Ext(base)]
 	switch {
-	case base[0] == '.' && rsyncFile().MatchString(base):
+	case strings.HasPrefix(base, ".") && rsyncFile().MatchString(base):
 		return RoleNone
 	case isLog:
 		return RoleLog

@@ -151,9 +151,9 @@ func scan(t *testing.T, opt Options, paths ...string) *Set {
 	set, err := Scan(context.Background(), paths, opt)
 	check(t, err)
 	t.Cleanup(func() { check(t, set.Close()) })
-	if listing, err := List(context.Background(), paths, opt); !errors.Is(err, ErrPipe) && !errors.Is(err, ErrTooMuch) {
+	if l, err := list(context.Background(), paths, opt); !errors.Is(err, ErrPipe) && !errors.Is(err, ErrTooMuch) {
 		check(t, err)
-		checkListed(t, listing, set)
+		checkListed(t, l, set)
 	}
 	return set
 }

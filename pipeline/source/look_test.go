@@ -110,9 +110,9 @@ func TestBeside(t *testing.T) {
 			set, err := Scan(t.Context(), tt.args, opt)
 			check(t, err)
 			defer set.Close()
-			listing, err := List(t.Context(), tt.args, opt)
+			l, err := list(t.Context(), tt.args, opt)
 			check(t, err)
-			checkListed(t, listing, set)
+			checkListed(t, l, set)
 			var got []string
 			for _, f := range set.Files {
 				root := f.Root

@@ -58,32 +58,20 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	return s.set, nil
 }
 
-// Listing lists the files that [Scan] would open, without their contents.
-type Listing struct {
-	Files    []Listed   // on disk, each as often as it was met
-	Problems []*Problem // what a scan would refuse by its name or kind
-}
-
-// Listed is a file on disk.
-type Listed struct {
-	Name string // as [File].Disk has it
-	Info fs.FileInfo
-}
-
 // ErrPipe says that something can be read only once, so it cannot be listed.
 var ErrPipe = errors.New("standard input and pipes cannot be listed")
 
-// List lists the files that Scan would read, with the same paths and options. It opens only folders. If the listing
-// does not change, neither does the result of a scan, because a change of content changes the size or the times of a
-// file. The listing may have more files than a scan reads. List fails like Scan, and with [ErrPipe].
-func List(ctx context.Context, paths []string, opt Options) (*Listing, error) {
+// List calls each with the files on disk that Scan would open, with the same paths and options: with their names as in [File].Disk, and
+// as often as they are met. It opens only folders. If what it lists does not change, neither does the result of a scan, because a change of
+// content changes the size or the times of a file. There may be more files than a scan reads. List returns what a scan would refuse by its
+// name or kind. It fails like Scan, and with [ErrPipe].
+func List(ctx context.Context, paths []string, opt Options, each func(name string, info fs.FileInfo)) ([]*Problem, error) {
 	opt.Progress = nil
-	s, err := scanAll(ctx, paths, opt, &Listing{})
+	s, err := scanAll(ctx, paths, opt, each)
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", err)
 	}
-	s.listing.Problems = s.problemList()
-	return s.listing, nil
+	return s.problemList(), nil
 }
 
 // scanner looks into contents, layer by layer, and lists the files that are wanted. Its methods note problems and return
@@ -92,11 +80,12 @@ type scanner struct {
 	Options
 	ctx     context.Context
 	set     *Set
-	listing *Listing        // nil: files are opened
-	found   []found         // under the present argument
-	looks   map[lookKey]int // files under it that could be looked at, by folder
-	given   map[string]bool // absolute paths of the arguments
-	visited map[string]bool // folders that were searched for what lies beside
+	listed  func(name string, info fs.FileInfo) // is called with files; nil: they are opened
+	last    string                              // that was listed
+	found   []found                             // under the present argument
+	looks   map[lookKey]int                     // files under it that could be looked at, by folder
+	given   map[string]bool                     // absolute paths of the arguments
+	visited map[string]bool                     // folders that were searched for what lies beside
 
 	problems alike.List[*Problem]
 	quiet    bool  // problems do not count
@@ -142,7 +131,7 @@ const (
 	beside                // it was not named, and lies beside an argument
 )
 
-func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
+func newScanner(ctx context.Context, opt Options, listed func(string, fs.FileInfo)) *scanner {
 	never := func(string) bool { return false }
 	for _, f := range []*func(string) bool{&opt.Look.Near, &opt.Look.Name, &opt.Look.Kin} {
 		if *f == nil {
@@ -163,18 +152,18 @@ func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 	}
 	opt.Depth, opt.Budget = cmp.Or(opt.Depth, 4), cmp.Or(opt.Budget, new(Budget))
 	return &scanner{
-		Options: opt, ctx: ctx, listing: listing, given: map[string]bool{}, visited: map[string]bool{}, looks: map[lookKey]int{},
+		Options: opt, ctx: ctx, listed: listed, given: map[string]bool{}, visited: map[string]bool{}, looks: map[lookKey]int{},
 		set: &Set{spool: spool{dir: opt.TempDir, sums: opt.Sums}}, problems: alike.List[*Problem]{Shown: 10},
 	}
 }
 
 // scanAll scans all arguments, or lists them.
-func scanAll(ctx context.Context, paths []string, opt Options, listing *Listing) (*scanner, error) {
+func scanAll(ctx context.Context, paths []string, opt Options, listed func(string, fs.FileInfo)) (*scanner, error) {
 	roots, err := expand(paths)
 	if err != nil {
 		return nil, err
 	}
-	s := newScanner(ctx, opt, listing)
+	s := newScanner(ctx, opt, listed)
 	for _, root := range roots {
 		if abs, err := filepath.Abs(root); err == nil && root != "-" {
 			s.given[abs] = true
@@ -275,7 +264,7 @@ func (s *scanner) hold(bytes int64, name string) {
 // argument scans a path that the user named.
 func (s *scanner) argument(arg string) {
 	if arg == "-" {
-		if s.listing != nil {
+		if s.listed != nil {
 			s.fatal = ErrPipe
 			return
 		}
@@ -298,11 +287,13 @@ func (s *scanner) argument(arg string) {
 			return
 		}
 		defer root.Close()
-		s.walk(readFolder(root), origin{root: arg, archive: baseName(abs)}, "", 0)
+		top := readFolder(root, ".", s.listed != nil)
+		defer top.close()
+		s.walk(top, origin{root: arg, archive: baseName(abs)}, "", 0)
 		return
 	}
 	it := item{name: arg, origin: origin{root: arg, archive: baseName(filepath.Dir(abs))}, rel: filepath.Base(abs), met: asArgument}
-	if s.listing != nil {
+	if s.listed != nil {
 		s.list(it, info, nil)
 		return
 	}
@@ -366,27 +357,34 @@ func baseName(abs string) string {
 
 // openFolder is a folder and what it has. A name is opened in its own folder, so the system need not walk from the top.
 type openFolder struct {
-	*os.Root               // nil if it cannot be opened
+	*os.Root               // nil if it cannot be opened, or if nothing in it is to be opened
 	entries  []fs.DirEntry // sorted, without open databases
 	err      error         // some names may be missing
 }
 
-func readFolder(at *os.Root) (f openFolder) {
-	f.Root = at
-	d, err := at.Open(".")
-	if f.err = err; err == nil {
-		f.entries, f.err = d.ReadDir(-1)
-		d.Close()
+// readFolder opens a folder in a folder. If its files are only listed, it stays open only for folders in it.
+func readFolder(in *os.Root, name string, onlyList bool) (f openFolder) {
+	d, err := in.Open(name)
+	if f.err = err; err != nil {
+		return f
+	}
+	f.entries, f.err = d.ReadDir(-1)
+	d.Close()
+	if !onlyList || slices.ContainsFunc(f.entries, fs.DirEntry.IsDir) {
+		if f.Root, err = in.OpenRoot(name); err != nil {
+			return openFolder{err: err}
+		}
 	}
 	slices.SortFunc(f.entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	f.entries = withoutDatabases(f.entries)
 	return f
 }
 
-// below opens the folders in a folder, in their order. It lists the next two while one is scanned, because the system takes longer for
+// below opens the folders in a folder, in their order. It lists the next ones while one is scanned, because the system takes longer for
 // that than the scan for its names. stop closes those that were not received.
-func (f openFolder) below() (list <-chan chan openFolder, stop func()) {
-	to, done := make(chan chan openFolder, 1), make(chan struct{})
+func (f openFolder) below(onlyList bool) (list <-chan chan openFolder, stop func()) {
+	const ahead = 4
+	to, done := make(chan chan openFolder, ahead), make(chan struct{})
 	go func() {
 		defer close(to)
 		for _, e := range f.entries {
@@ -394,14 +392,7 @@ func (f openFolder) below() (list <-chan chan openFolder, stop func()) {
 				continue
 			}
 			sub := make(chan openFolder, 1)
-			go func() {
-				root, err := f.OpenRoot(e.Name())
-				if err != nil {
-					sub <- openFolder{err: err}
-					return
-				}
-				sub <- readFolder(root)
-			}()
+			go func() { sub <- readFolder(f.Root, e.Name(), onlyList) }()
 			select {
 			case to <- sub:
 			case <-done:
@@ -432,7 +423,7 @@ func (s *scanner) walk(at openFolder, of origin, dir string, depth int) {
 	var below <-chan chan openFolder
 	if depth < maxFolders && slices.ContainsFunc(at.entries, fs.DirEntry.IsDir) {
 		var stop func()
-		below, stop = at.below()
+		below, stop = at.below(s.listed != nil)
 		defer stop()
 	}
 	// Both are empty or end in a separator.
@@ -480,7 +471,7 @@ func (s *scanner) entry(at *os.Root, e fs.DirEntry, it item) {
 		return
 	case s.ended():
 		return
-	case s.listing != nil:
+	case s.listed != nil:
 		info, err := e.Info()
 		s.list(it, info, err)
 		return
@@ -512,8 +503,9 @@ func (s *scanner) list(it item, info fs.FileInfo, err error) {
 	case !info.Mode().IsRegular():
 		s.fail(it.name, irregular(info.Mode()))
 	default:
-		s.listing.Files = append(s.listing.Files, Listed{it.name, info})
-		if it.rel = trimCompression(it.rel); path.Dir(it.rel) == "." { // only these decide whether files beside the argument are searched
+		s.last = it.name
+		s.listed(it.name, info)
+		if it.rel = trimCompression(it.rel); !strings.Contains(it.rel, "/") { // only these decide whether files beside the argument are searched
 			s.keep(it, body{size: info.Size()})
 		}
 	}
@@ -599,9 +591,8 @@ func (s *scanner) searchBeside(root string, found []*File) {
 		return // it was good enough for the argument itself
 	}
 	isFile, atTop := false, false
-	if s.listing != nil { // members of an archive that is only listed are not known
-		n := len(s.listing.Files)
-		isFile = n > 0 && s.listing.Files[n-1].Name == root
+	if s.listed != nil { // members of an archive that is only listed are not known
+		isFile = s.last == root
 	}
 	for _, f := range found {
 		isFile = isFile || f.Named

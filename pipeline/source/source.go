@@ -191,7 +191,7 @@ type File struct {
 	// there is and then this error. It wraps ErrDamaged and the cause,
 	// io.ErrUnexpectedEOF if the data simply ended.
 	Err error
-	// Disk is the name of the file on disk that has the content, as in [Listing]. For a member of an archive, that is the
+	// Disk is the name of the file on disk that has the content, as in [List]. For a member of an archive, that is the
 	// archive. It is "" for a pipe.
 	Disk string
 	// Packed means that the content is read out of an archive, a compressed file or a pipe.

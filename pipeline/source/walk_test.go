@@ -28,7 +28,7 @@ func TestFolderRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newScanner(t.Context(), Options{}, nil)
-	if s.walk(readFolder(root), origin{root: dir}, "", 0); s.ended() || len(s.problemList()) != 1 {
+	if s.walk(readFolder(root, ".", false), origin{root: dir}, "", 0); s.ended() || len(s.problemList()) != 1 {
 		t.Errorf("%v, problems %v", s.fatal, s.problemList())
 	}
 }
@@ -55,13 +55,13 @@ func TestAhead(t *testing.T) {
 	for _, most := range []int{20, 3} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var got []string
-		list, err := List(ctx, []string{dir}, Options{Want: func(name string) bool {
+		l, err := list(ctx, []string{dir}, Options{Want: func(name string) bool {
 			if got = append(got, name); len(got) == most {
 				cancel()
 			}
 			return true
 		}})
-		if err == nil || !slices.Equal(got, want[:most]) || list != nil {
+		if err == nil || !slices.Equal(got, want[:most]) || l.problems != nil {
 			t.Errorf("%v, %q", err, got)
 		}
 		cancel()
