@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 	"testing"
@@ -229,6 +230,10 @@ func TestVersion(t *testing.T) {
 	}
 	got := fmt.Sprintf("%d %x\n", templates.Version, sum.Sum(nil)[:8])
 	golden.File(t, "testdata/version.txt", got) // where the other version was released, raise Version first
+	doc, err := os.ReadFile("../../docs/compatibility.md")
+	if want := fmt.Sprintf("| %d, after `fio2es setup`", templates.Version); err != nil || !strings.Contains(string(doc), want) {
+		t.Errorf("docs/compatibility.md lacks %q, %v", want, err)
+	}
 }
 
 func ExampleNames() {
