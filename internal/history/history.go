@@ -58,8 +58,8 @@ type Store interface {
 	// documents, the labels and the note are certain to be set. A run is nil if these cannot be read.
 	Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error)
 
-	// Whole returns the versions of those of the given runs, by id, of which the history has a run document, all interval documents, and
-	// none of other versions. The embedded history does not count them: it finishes a run in the transaction that removes other versions.
+	// Whole returns the versions of the given runs that the history has whole, by id: the run document, all interval documents, and none
+	// of another version. The embedded history does not count them, because it finishes a run in the transaction that removes other versions.
 	Whole(ctx context.Context, ids []string) (map[string]string, error)
 
 	// Annotate changes the labels and the note of a run, given by its full id, and returns the run. It changes the

@@ -16,8 +16,8 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// TestNarrowFindsAll: a store that makes the tests of a condition finds every run that meets it, or of which that is unknown. Documents
-// are looked at as Elasticsearch does.
+// TestNarrowFindsAll: a store that makes the tests of a condition finds every run that meets it or may meet it. The tests are made here as
+// Elasticsearch makes them.
 func TestNarrowFindsAll(t *testing.T) {
 	met, left := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

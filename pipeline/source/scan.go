@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// maxFolders bounds folders within folders, because each takes a descriptor.
+	// maxFolders bounds folders within folders, because each takes some descriptors.
 	maxFolders = 200
 	// maxLooks is how many files of one folder may be looked at.
 	maxLooks = 4000

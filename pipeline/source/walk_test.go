@@ -33,14 +33,15 @@ func TestFolderRemoved(t *testing.T) {
 	}
 }
 
-// TestAhead: folders are scanned in order, and where a scan ends early, those that were listed ahead are closed.
+// TestAhead: folders are scanned in order, and where a scan ends early, those that were listed ahead are closed. Each has a folder, so it
+// stays open until then.
 func TestAhead(t *testing.T) {
 	dir := t.TempDir()
 	var want []string
 	for i := range 20 {
-		name := string(rune('a'+i)) + "/f.log"
+		name := string(rune('a'+i)) + "/below/f.log"
 		want = append(want, name)
-		if err := errors.Join(os.Mkdir(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), nil, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(dir, name), nil, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
